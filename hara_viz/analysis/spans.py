@@ -1,0 +1,136 @@
+"""The spans of tokens where a signal is high: contiguous, non-overlapping, ranked.
+
+A span's *excess* is the sum over its tokens of (value − mean), with the mean over all tokens given.
+Unlike a mean it does not favour one-token spans, unlike a sum it does not favour long ordinary
+ones; a signal that is the same everywhere has no span at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from hara_viz.errors import InvalidInputError, ShapeError
+
+
+class TokenSpan(NamedTuple):
+    """Tokens start … stop−1 of one row (rollout), and how far the signal rises there."""
+
+    row: int
+    start: int
+    stop: int
+    excess: float
+    mean: float
+
+
+class SpanText(NamedTuple):
+    """A span as running text with what stands around it."""
+
+    before: str
+    inside: str
+    after: str
+
+
+def top_spans(
+    values: np.ndarray,
+    offsets: Sequence[int],
+    *,
+    top: int = 5,
+    window: int = 8,
+    segments: np.ndarray | None = None,
+) -> tuple[TokenSpan, ...]:
+    """The spans with the largest excess, best first, no two of a row overlapping.
+
+    Args:
+        values: signal of packed tokens [N], finite.
+        offsets: [B+1]; row b owns values[offsets[b] : offsets[b+1]].
+        top: at most this many spans.
+        window: length in tokens of the candidate spans; a shorter row is one span.
+        segments: [N] integers; given, the candidates are the runs of equal numbers within a row
+            (reasoning steps) instead of windows.
+
+    Returns:
+        Spans of positive excess. Equal excess: the earlier row and token comes first.
+
+    Raises:
+        ShapeError: `offsets` or `segments` do not fit `values`.
+        InvalidInputError: `window` is below 1.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    if values.ndim != 1 or len(offsets) < 1 or offsets[-1] != len(values):
+        raise ShapeError(f"values {values.shape} do not fit offsets that end at {offsets[-1:]}")
+    if segments is not None and len(segments) != len(values):
+        raise ShapeError(f"got {len(segments)} segment numbers for {len(values)} tokens")
+    if window < 1:
+        raise InvalidInputError(f"window is {window} tokens; it must be at least 1")
+    if not len(values):
+        return ()
+    above = values - values.mean()
+    ranked = sorted(
+        _candidates(values, above, offsets, window, segments),
+        key=lambda span: (-span.excess, span.row, span.start),
+    )
+    # Sums of rounding errors are not novelty.
+    floor = 1e-9 * max(1.0, float(np.abs(values).max()))
+    return tuple(_without_overlap((s for s in ranked if s.excess > floor), top))
+
+
+def span_text(
+    text: str, cell_start: Sequence[int], start: int, stop: int, *, context: int = 40
+) -> SpanText:
+    """The text of tokens start … stop−1, with up to `context` code points on either side.
+
+    Args:
+        text: the completion's text.
+        cell_start: per token, the first code point of its display cell; never decreasing.
+        start: first token of the span.
+        stop: the token after its last.
+        context: code points shown before and after.
+    """
+    if start >= stop:
+        raise InvalidInputError(f"a span needs tokens; got {start} to {stop}")
+    first = cell_start[start]
+    # Tokens that share a character share a cell: the span ends where the next cell begins.
+    later = (cell for cell in cell_start[stop:] if cell > cell_start[stop - 1])
+    last = next(later, len(text))
+    return SpanText(
+        text[max(0, first - context) : first], text[first:last], text[last : last + context]
+    )
+
+
+def _candidates(
+    values: np.ndarray,
+    above: np.ndarray,
+    offsets: Sequence[int],
+    window: int,
+    segments: np.ndarray | None,
+) -> Iterator[TokenSpan]:
+    for row, (low, high) in enumerate(pairwise(offsets)):
+        n_tokens = high - low
+        if n_tokens <= 0:
+            continue
+        if segments is None:
+            starts = np.arange(max(1, n_tokens - window + 1))
+            stops = np.minimum(starts + window, n_tokens)
+        else:
+            cuts = np.flatnonzero(np.diff(np.asarray(segments[low:high]))) + 1
+            starts = np.concatenate([[0], cuts])
+            stops = np.concatenate([cuts, [n_tokens]])
+        for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+            inside = slice(low + start, low + stop)
+            yield TokenSpan(
+                row, start, stop, float(above[inside].sum()), float(values[inside].mean())
+            )
+
+
+def _without_overlap(spans: Iterator[TokenSpan], top: int) -> Iterator[TokenSpan]:
+    taken: list[TokenSpan] = []
+    for span in spans:
+        if len(taken) >= top:
+            return
+        if all(s.row != span.row or s.stop <= span.start or span.stop <= s.start for s in taken):
+            taken.append(span)
+            yield span
