@@ -51,7 +51,7 @@ ALLOWED: dict[str, set[str]] = {
     "app": {"ui", "backend", "analysis", "plots", "streamlit"},
     "integrations": {"credit", "store", "text", "types", "errors", "torch", "trl", "verl",
                      "transformers", "accelerate", "numpy"},
-    "cli": {"backend", "export", "errors", "types", "typer", "rich", "click", "hara_viz"},
+    "cli": {"backend", "export", "errors", "types", "text", "typer", "rich", "hara_viz"},
 }  # fmt: skip
 LAZY_ONLY = {
     "ot": {"numpy", "ot_package"},

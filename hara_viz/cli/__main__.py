@@ -1,0 +1,5 @@
+"""`python -m hara_viz.cli` is `hara-viz`."""
+
+from hara_viz.cli import main
+
+main()
