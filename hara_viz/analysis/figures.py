@@ -1,7 +1,6 @@
 """The figures of a run, from its group summaries: pass rates, lengths, groups without signal.
 
-A success is a reward at or above a threshold, which is not stored with the summaries; unscored
-rollouts count in no rate and are counted apart.
+Unscored rollouts count in no rate and are counted apart.
 """
 
 from __future__ import annotations
@@ -44,39 +43,20 @@ def pass_at_k(n: int, n_correct: int, k: int) -> float:
     return 1.0 - math.comb(n - n_correct, k) / math.comb(n, k)
 
 
-def group_table(summaries: pd.DataFrame, threshold: float) -> pd.DataFrame:
-    """What lists and charts show of each group, one row per row of `summaries`.
+def group_table(summaries: pd.DataFrame) -> pd.DataFrame:
+    """`summaries` with two columns more: outcome (MIXED, …) and degenerate.
 
     Args:
-        summaries: as `Run.summaries()` gives them.
-        threshold: a reward at or above it is a success.
-
-    Returns:
-        The key and head columns, and n, n_scored, n_correct, pass_rate (NaN: nothing scored),
-        outcome (MIXED, …), degenerate, mean_length, n_truncated, mean_novelty.
+        summaries: one row per group, as `Run.summaries()` gives them.
     """
-    heads = ["global_step", "problem_id", "group", "source_id", "prompt_head", "gold"]
-    table = summaries[heads].copy()
-    scored = [_scored(rewards) for rewards in summaries["rewards"]]
-    table["n"] = [len(rewards) for rewards in summaries["rewards"]]
-    table["n_scored"] = [len(rewards) for rewards in scored]
-    table["n_correct"] = [sum(r >= threshold for r in rewards) for rewards in scored]
-    table["pass_rate"] = [
-        correct / n if n else math.nan
-        for correct, n in zip(table["n_correct"], table["n_scored"], strict=True)
-    ]
+    table = summaries.copy()
     table["outcome"] = [
-        _outcome(correct, n)
-        for correct, n in zip(table["n_correct"], table["n_scored"], strict=True)
+        _outcome(n_success, n_scored)
+        for n_success, n_scored in zip(table["n_success"], table["n_scored"], strict=True)
     ]
+    scored = [_scored(rewards) for rewards in table["rewards"]]
     table["degenerate"] = [not rewards or min(rewards) == max(rewards) for rewards in scored]
-    table["mean_length"] = [
-        sum(lengths) / len(lengths) if len(lengths) else math.nan
-        for lengths in summaries["lengths"]
-    ]
-    table["total_length"] = [int(sum(lengths)) for lengths in summaries["lengths"]]
-    table["n_truncated"] = summaries["n_truncated"]
-    table["mean_novelty"] = summaries["mean_novelty"].astype("float64")
+    table["mean_novelty"] = table["mean_novelty"].astype("float64")  # None -> NaN
     return table
 
 
@@ -90,9 +70,9 @@ def run_figures(table: pd.DataFrame) -> RunFigures:
     k = int(scored["n_scored"].min()) if len(scored) else 0
     chances = [
         pass_at_k(int(n), int(c), k)
-        for n, c in zip(scored["n_scored"], scored["n_correct"], strict=True)
+        for n, c in zip(scored["n_scored"], scored["n_success"], strict=True)
     ]
-    n_rollouts = int(table["n"].sum())
+    n_rollouts = int(table["n_rollouts"].sum())
     return RunFigures(
         n_groups=len(table),
         n_problems=table["problem_id"].nunique(),
@@ -100,7 +80,7 @@ def run_figures(table: pd.DataFrame) -> RunFigures:
         pass_at_1=float(scored["pass_rate"].mean()) if len(scored) else None,
         pass_at_k=sum(chances) / len(chances) if chances else None,
         k=k,
-        mean_length=float(table["total_length"].sum()) / n_rollouts if n_rollouts else None,
+        mean_length=float(table["n_tokens"].sum()) / n_rollouts if n_rollouts else None,
         n_truncated=int(table["n_truncated"].sum()),
         n_unscored=n_rollouts - int(table["n_scored"].sum()),
         n_degenerate=int(table["degenerate"].sum()),
@@ -111,9 +91,9 @@ def _scored(rewards: Sequence[float | None]) -> list[float]:
     return [float(r) for r in rewards if r is not None and not math.isnan(r)]
 
 
-def _outcome(n_correct: int, n_scored: int) -> str:
+def _outcome(n_success: int, n_scored: int) -> str:
     if n_scored == 0:
         return UNSCORED
-    if n_correct in (0, n_scored):
-        return ALL_RIGHT if n_correct else ALL_WRONG
+    if n_success in (0, n_scored):
+        return ALL_RIGHT if n_success else ALL_WRONG
     return MIXED

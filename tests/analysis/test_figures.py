@@ -7,42 +7,47 @@ import pandas as pd
 import pytest
 
 from hara_viz.analysis.figures import group_table, pass_at_k, run_figures
+from hara_viz.store.summaries import to_frame
 
 NAN = math.nan
 
 
 def summaries(*rewards: list[float | None]) -> pd.DataFrame:
-    return pd.DataFrame(
+    """What the store says of groups with these rewards; group i has lengths of 10 (i + 1)."""
+    rows = [
         {
-            "global_step": [None] * len(rewards),
-            "problem_id": [f"p{i}" for i in range(len(rewards))],
+            "global_step": None,
+            "problem_id": f"p{i}",
             "group": 0,
             "source_id": None,
+            "split": None,
             "prompt_head": "How many?",
             "gold": "3",
-            "rewards": list(rewards),
-            "lengths": [[10 * (i + 1)] * len(r) for i, r in enumerate(rewards)],
-            "n_truncated": [i for i in range(len(rewards))],
-            "mean_novelty": [None] * len(rewards),
+            "part": "part-00000",
+            "row_group": i,
+            "first_row": 0,
+            "samples": list(range(len(of_group))),
+            "rewards": of_group,
+            "lengths": [10 * (i + 1)] * len(of_group),
+            "n_truncated": i,
+            "n_answered": 0,
+            "mean_novelty": None,
+            "credit": None,
         }
-    )
+        for i, of_group in enumerate(rewards)
+    ]
+    return to_frame(rows, threshold=0.5)
 
 
 def test_outcomes_and_counts() -> None:
-    table = group_table(
-        summaries([1, 0, None, 1], [1, 1], [0, 0.25], [None, NAN], [0.5]), threshold=0.5
-    )
+    table = group_table(summaries([1, 0, None, 1], [1, 1], [0, 0.25], [None, NAN], [0.5]))
     assert list(table["outcome"]) == ["mixed", "all right", "all wrong", "unscored", "all right"]
-    assert list(table["n_scored"]) == [3, 2, 2, 0, 1]
-    assert list(table["n_correct"]) == [2, 2, 0, 0, 1]
     # Unequal wrong rewards still carry an advantage; one rollout alone carries none.
     assert list(table["degenerate"]) == [False, True, False, True, True]
-    assert table["pass_rate"][0] == pytest.approx(2 / 3)
-    assert math.isnan(table["pass_rate"][3])
 
 
 def test_figures_of_a_run() -> None:
-    figures = run_figures(group_table(summaries([1, 0, 0, 0], [0, 0], [None, None]), 0.5))
+    figures = run_figures(group_table(summaries([1, 0, 0, 0], [0, 0], [None, None])))
     assert (figures.n_groups, figures.n_rollouts, figures.n_unscored) == (3, 8, 2)
     assert figures.pass_at_1 == pytest.approx((0.25 + 0) / 2)
     assert figures.k == 2
@@ -53,7 +58,7 @@ def test_figures_of_a_run() -> None:
 
 
 def test_an_empty_run_has_no_rates() -> None:
-    figures = run_figures(group_table(summaries(), 0.5))
+    figures = run_figures(group_table(summaries()))
     assert (figures.pass_at_1, figures.pass_at_k, figures.mean_length) == (None, None, None)
 
 
