@@ -46,3 +46,10 @@ class UnsafeError(HaraError, PermissionError):
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
+
+
+class StoreError(HaraError, OSError):
+    """A run could not be written or locked: disk full, no permission, another writer."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""

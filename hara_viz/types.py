@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -287,6 +288,27 @@ class RolloutGroup:
         return len(self.rollouts)
 
 
+def is_success(reward: float | None, threshold: float) -> bool | None:
+    """The outcome of a rollout: reward >= threshold, None while unscored (None or NaN).
+
+    Derived wherever it is needed, stored nowhere, so that a threshold can change.
+    """
+    if reward is None or math.isnan(reward):
+        return None
+    return reward >= threshold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Projection:
+    """A seeded random projection that bounds the size of stored states."""
+
+    source_size: int
+    """Hidden size before it; the size after it is that of the states."""
+    seed: int
+    error: float | None = None
+    """Measured relative error of pairwise distances; None if it was not measured."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenStates:
     """States of one layer for the rollouts of a group or part, packed along the tokens."""
@@ -299,6 +321,8 @@ class HiddenStates:
     """Non-negative index into the hidden states; 0 = embeddings."""
     after_norm: bool
     """True: the final norm has been applied (only possible for the last layer)."""
+    projection: Projection | None = None
+    """None: the states are as the model gave them."""
 
     def __post_init__(self) -> None:
         if self.states.dim() != 2 or int(self.offsets[-1]) != self.states.shape[0]:

@@ -1,0 +1,37 @@
+"""STORE: runs on disk. Schema, atomic writes, resume, fast summaries.
+
+What a run's directory holds, and which file here knows it:
+
+* `run.json` header.py · `README.md` card.py · `COMPLETE` completion.py
+* `rollouts/` schema.py (columns), parquet.py · `states/` states.py
+* `groups.parquet` index.py, shown as tables by summaries.py
+* `rewards/<version>/` rewards.py, rewards_writer.py · `annotations.jsonl` annotations.py
+
+writer.py writes a run, reader.py reads one, listing.py lists many. files.py, lock.py, layout.py,
+text_json.py and roots.py are what they stand on. Nothing here knows models or screens.
+"""
+
+from hara_viz.store.annotations import Annotation, Annotations, Kind, annotate, undo
+from hara_viz.store.listing import RunSummary, list_runs, summarise_run
+from hara_viz.store.reader import Run, open_run
+from hara_viz.store.rewards_writer import RewardsWriter
+from hara_viz.store.roots import confine
+from hara_viz.store.schema import SCHEMA_VERSION
+from hara_viz.store.writer import RunWriter
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "Annotation",
+    "Annotations",
+    "Kind",
+    "RewardsWriter",
+    "Run",
+    "RunSummary",
+    "RunWriter",
+    "annotate",
+    "confine",
+    "list_runs",
+    "open_run",
+    "summarise_run",
+    "undo",
+]
