@@ -18,7 +18,8 @@ MAX_EXPONENT = 1000
 
 _SPACE = r"[\u00a0\u2009\u202f]"  # no-break and thin spaces between thousands
 _MINUS = "-\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"
-_UNSIGNED = rf"(?:\d{{1,3}}(?:(?:,|\\,|\{{,\}}|{_SPACE})\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|(?<!\.)\.\d+)"
+_GROUPED = rf"\d{{1,3}}(?:(?:,|\\,|\{{,\}}|{_SPACE})\d{{3}})+(?!\d)(?:\.\d+)?"
+_UNSIGNED = rf"(?:{_GROUPED}|\d+(?:\.\d+)?|(?<!\.)\.\d+)"
 _NUMERAL = re.compile(
     rf"""
     (?<![\w\\])(?<!\d\.)                                     # not inside a word or a number
