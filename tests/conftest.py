@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+
+# The models and matrices of the tests are tiny: threads that wait for each other on a busy machine
+# cost a hundred times what they save. Set before torch is first imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +18,17 @@ def tiny_policy_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.tiny_models import write_tiny_checkpoint
 
     return write_tiny_checkpoint(tmp_path_factory.mktemp("models") / "tiny-llama")
+
+
+@pytest.fixture(scope="session")
+def small_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A runs folder: "small" (three groups, two layers), "no-states", and "broken"."""
+    from tests.small_runs import write_runs
+
+    return write_runs(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="session")
+def small_run(small_runs: Path) -> Path:
+    """One small finished run: a mixed group, one with hostile text, one all wrong."""
+    return small_runs / "small"

@@ -1,0 +1,104 @@
+"""Cached reads for the pages. Arguments are names, numbers and keys only: Streamlit hashes them.
+
+What is read is shared between sessions and never written to. A `stamp` (when the run's files last
+changed) is part of every key, so a growing run is read again and an unchanged one is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from hara_viz.analysis.figures import RunFigures, group_table, run_figures
+from hara_viz.backend.credit import GroupCredit, credit_group
+from hara_viz.backend.runs import Run, RunSummary, list_runs, open_run
+from hara_viz.credit import CreditConfig
+from hara_viz.types import GroupKey, RolloutGroup
+from hara_viz.ui.fields import config_key, config_of_key
+from hara_viz.ui.roots import roots
+
+# Files and folders whose change means that a run says something new.
+_WATCHED = ("run.json", "groups.parquet", "rollouts", "states", "rewards", "annotations.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class RunTable:
+    """A run's groups as lists show them, and the run's figures."""
+
+    groups: pd.DataFrame
+    """As `analysis.figures.group_table` gives them."""
+    figures: RunFigures
+
+
+def runs() -> tuple[RunSummary, ...]:
+    """The runs below the runs folder, unreadable ones too."""
+    folder = roots().runs
+    return _runs(str(folder), _stamp(folder)) if folder.is_dir() else ()
+
+
+def run(name: str) -> Run:
+    """An open run, by its name below the runs folder."""
+    path = _path(name)
+    return _run(str(path), run_stamp(name))
+
+
+def run_table(name: str) -> RunTable:
+    """The groups and figures of a run."""
+    return _run_table(str(_path(name)), run_stamp(name))
+
+
+def group(name: str, key: GroupKey) -> RolloutGroup:
+    """One group of a run."""
+    return _group(str(_path(name)), run_stamp(name), tuple(key))
+
+
+def group_credit(name: str, key: GroupKey, config: CreditConfig, layer: int | None) -> GroupCredit:
+    """The credit of one group under `config`; computed once per config while it stays in memory."""
+    return _credit(str(_path(name)), run_stamp(name), tuple(key), config_key(config), layer)
+
+
+def run_stamp(name: str) -> int:
+    """When a run last changed: equal stamps, equal content."""
+    return _stamp(_path(name))
+
+
+def _path(name: str) -> Path:
+    return roots().inside(roots().runs / name)
+
+
+def _stamp(folder: Path) -> int:
+    places = (folder, *(folder / watched for watched in _WATCHED))
+    return max((p.stat().st_mtime_ns for p in places if p.exists()), default=0)
+
+
+@st.cache_data(ttl=5, show_spinner=False)
+def _runs(folder: str, stamp: int) -> tuple[RunSummary, ...]:
+    return list_runs(Path(folder))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _run(path: str, stamp: int) -> Run:
+    return open_run(Path(path))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _run_table(path: str, stamp: int) -> RunTable:
+    opened = _run(path, stamp)
+    groups = group_table(opened.summaries())
+    return RunTable(groups, run_figures(groups))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _group(path: str, stamp: int, key: tuple[int | None, str, int]) -> RolloutGroup:
+    return _run(path, stamp).load_group(GroupKey(*key))
+
+
+@st.cache_resource(max_entries=48, show_spinner="Computing the credit of this group …")
+def _credit(
+    path: str, stamp: int, key: tuple[int | None, str, int], config: str, layer: int | None
+) -> GroupCredit:
+    opened = _run(path, stamp)
+    return credit_group(opened, GroupKey(*key), config_of_key(config), layer)

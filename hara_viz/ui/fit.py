@@ -1,0 +1,115 @@
+"""What is asked for -> what exists: each step gives a selection and a sentence per disappointment.
+
+Pure; no Streamlit. The sentences may quote a link, so they are hostile until escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from hara_viz.analysis.figures import MIXED
+from hara_viz.analysis.signals import SIGNALS
+from hara_viz.ui.selection import DEFAULT, Selection
+from hara_viz.ui.words import count
+
+Fitted = tuple[Selection, tuple[str, ...]]
+
+
+def fit_runs(selection: Selection, names: Sequence[str]) -> Fitted:
+    """Keep the runs that exist; the first of all if none is left."""
+    known = tuple(name for name in selection.runs if name in names)
+    if not known and names:
+        known = (names[0],)
+    shown = repr(known[0]) if known else "nothing"
+    complaints = tuple(
+        f"There is no run {name!r} in the runs folder; {shown} is shown."
+        for name in selection.runs
+        if name not in names
+    )
+    return replace(selection, runs=known), complaints
+
+
+def fit_group(selection: Selection, groups: pd.DataFrame) -> Fitted:
+    """Keep a group that exists; else another group of the problem, a mixed one, the first.
+
+    Args:
+        selection: as asked for.
+        groups: as `analysis.figures.group_table` gives them.
+    """
+    if groups.empty:
+        return replace(selection, problem=None, group=0, sample=None, token=None), ()
+    keys = [group_key(row) for row in groups.itertuples()]
+    if (selection.global_step, selection.problem, selection.group) in keys:
+        return selection, ()
+    of_problem = [key for key in keys if key[1] == selection.problem]
+    mixed = [keys[i] for i, outcome in enumerate(groups["outcome"]) if outcome == MIXED]
+    step, problem, group = (of_problem or mixed or keys)[0]
+    found = replace(selection, global_step=step, problem=problem, group=group)
+    if not of_problem:
+        found = replace(found, sample=None, token=None)
+    # Naming a problem alone is enough where it has one group.
+    vague = (selection.global_step, selection.group) == (DEFAULT.global_step, DEFAULT.group)
+    if selection.problem is None or (of_problem and vague):
+        return found, ()
+    at_step = "" if selection.global_step is None else f" at step {selection.global_step}"
+    return found, (
+        f"This run holds no group {selection.group} of problem {selection.problem!r}{at_step}; "
+        "another one is shown.",
+    )
+
+
+def fit_token(selection: Selection, lengths: Mapping[int, int]) -> Fitted:
+    """Keep a rollout and a token that the group has.
+
+    Args:
+        selection: as asked for.
+        lengths: sample number -> tokens of its completion.
+    """
+    sample, token = selection.sample, selection.token
+    if sample is not None and sample not in lengths:
+        return replace(selection, sample=None, token=None), (
+            f"This group has no rollout {sample}; its rollouts are {min(lengths)} to "
+            f"{max(lengths)}.",
+        )
+    if token is None:
+        return selection, ()
+    if sample is None:
+        return replace(selection, token=None), ("A token needs its rollout; name that, too.",)
+    if token >= lengths[sample]:
+        return replace(selection, token=None), (
+            f"Rollout {sample} has {count(lengths[sample], 'token')}, counted from 0; there is no "
+            f"token {token}.",
+        )
+    return selection, ()
+
+
+def fit_layer(selection: Selection, layers: Sequence[int]) -> Fitted:
+    """Keep a layer whose states the run holds."""
+    if selection.layer is None or selection.layer in layers:
+        return selection, ()
+    held = ", ".join(map(str, layers)) or "none"
+    return replace(selection, layer=None), (
+        f"This run holds no states of layer {selection.layer}; layers kept: {held}.",
+    )
+
+
+def fit_signals(selection: Selection) -> Fitted:
+    """Keep signals that exist."""
+    complaints = tuple(
+        f"There is no signal {name!r}; there are {', '.join(SIGNALS)}."
+        for name in (selection.signal, selection.underline)
+        if name is not None and name not in SIGNALS
+    )
+    signal = selection.signal if selection.signal in SIGNALS else DEFAULT.signal
+    underline = selection.underline if selection.underline in SIGNALS else None
+    return replace(selection, signal=signal, underline=underline), complaints
+
+
+def group_key(row: object) -> tuple[int | None, str, int]:
+    """(global_step, problem_id, group) of a row of `itertuples()`."""
+    step = getattr(row, "global_step", None)
+    known = None if step is None or pd.isna(step) else int(step)
+    return known, getattr(row, "problem_id", ""), int(getattr(row, "group", 0))

@@ -1,0 +1,92 @@
+"""The selected group with its credit, as the parts of a page need it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+import numpy as np
+import streamlit as st
+
+from hara_viz.analysis.signals import coarsen, lengths_of, signal_values
+from hara_viz.backend.credit import GroupCredit
+from hara_viz.backend.runs import Run
+from hara_viz.credit import CreditConfig
+from hara_viz.errors import HaraError
+from hara_viz.types import GroupKey, Rollout, RolloutGroup, is_success
+from hara_viz.ui import data, state
+from hara_viz.ui.words import inert
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """A group, its credit, and what is selected in it."""
+
+    run: Run
+    run_name: str
+    key: GroupKey
+    group: RolloutGroup
+    credit: GroupCredit
+    config: CreditConfig
+    """The config that `credit` was computed with."""
+    refused: str | None
+    """Why the config asked for could not be computed; `credit` is then uniform."""
+
+    @property
+    def offsets(self) -> list[int]:
+        """[G+1]: rollout g owns packed values offsets[g] : offsets[g+1]."""
+        return [0, *accumulate(lengths_of(self.group))]
+
+    @property
+    def samples(self) -> list[int]:
+        """Sample numbers, in the order of the rows."""
+        return [rollout.sample for rollout in self.group.rollouts]
+
+    def row_of(self, sample: int | None) -> int | None:
+        """The row of a sample number; None if it has none."""
+        return self.samples.index(sample) if sample in self.samples else None
+
+    def success(self, rollout: Rollout) -> bool | None:
+        """Whether a rollout is right; None: unscored."""
+        return is_success(rollout.reward, self.config.success_threshold)
+
+    def values(self, signal: str) -> np.ndarray | None:
+        """A signal per token [N] as it was computed; None if the group lacks it."""
+        return signal_values(signal, self.group, self.credit.credit)
+
+    def shown_values(self, signal: str) -> np.ndarray | None:
+        """A signal per token [N] at the granularity that is shown."""
+        values = self.values(signal)
+        level = state.current().granularity
+        return None if values is None else coarsen(values, self.group, level)
+
+
+def selected_group() -> GroupView | None:
+    """The selected group with its credit; None if the run holds no group."""
+    selection = state.current()
+    if selection.run is None or selection.problem is None:
+        return None
+    run = data.run(selection.run)
+    key = GroupKey(selection.global_step, selection.problem, selection.group)
+    config = for_run(selection.credit, run)
+    refused = None
+    try:
+        credit = data.group_credit(selection.run, key, config, selection.layer)
+    except HaraError as error:
+        refused = str(error)
+        config = CreditConfig(signal="uniform", success_threshold=config.success_threshold)
+        credit = data.group_credit(selection.run, key, config, selection.layer)
+    return GroupView(run, selection.run, key, credit.group, credit, config, refused)
+
+
+def for_run(config: CreditConfig, run: Run) -> CreditConfig:
+    """`config` with the run's own threshold of success, unless another one was chosen."""
+    if config.success_threshold != CreditConfig().success_threshold:
+        return config
+    return replace(config, success_threshold=run.info.success_threshold)
+
+
+def refusal(view: GroupView) -> None:
+    """Say why the credit that was asked for is not shown."""
+    if view.refused:
+        st.warning(inert(view.refused, 600) + " Shown instead: uniform GRPO.")

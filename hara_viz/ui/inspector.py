@@ -1,0 +1,145 @@
+"""The inspector: all that is known of the pinned token."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from hara_viz.analysis.matches import atoms_of_token, outcome_of_row, tokens_of_atom
+from hara_viz.analysis.signals import SIGNALS
+from hara_viz.analysis.spans import span_text
+from hara_viz.credit import OutcomeClass
+from hara_viz.types import Rollout
+from hara_viz.ui import state
+from hara_viz.ui.click_table import click_table
+from hara_viz.ui.group_view import GroupView
+from hara_viz.ui.words import one_line
+
+
+def inspector(view: GroupView) -> None:
+    """Everything about the selected token, or how to select one."""
+    selection = state.current()
+    row = view.row_of(selection.sample)
+    if row is None or selection.token is None:
+        st.markdown("**Inspector**")
+        st.caption(
+            "Click a token to pin it: its values, the barycenter's atoms it is matched with and "
+            "its counterparts in the other rollouts appear here."
+        )
+        return
+    rollout = view.group.rollouts[row]
+    _head(rollout, selection.token)
+    st.dataframe(
+        value_frame(view, row, selection.token),
+        hide_index=True,
+        key="inspector.values",
+        row_height=26,
+        column_config={
+            "value": st.column_config.NumberColumn(format="%.5g", width=70),
+            "rank": st.column_config.ProgressColumn(
+                "percentile",
+                min_value=0,
+                max_value=1,
+                format="percent",
+                width=90,
+                help="Share of the group's tokens with a smaller value",
+            ),
+        },
+    )
+    _matches(view, row, selection.token)
+
+
+def value_frame(view: GroupView, row: int, token: int) -> pd.DataFrame:
+    """Every signal of a token: its value, and the share of the group's tokens below it. Pure."""
+    place = view.offsets[row] + token
+    rows = []
+    for signal in SIGNALS.values():
+        values = view.values(signal.name)
+        if values is None:
+            continue
+        value = values[place]
+        known = values[~np.isnan(values)]
+        rank = float((known < value).mean()) if known.size and not np.isnan(value) else None
+        rows.append({"signal": signal.label, "value": float(value), "rank": rank})
+    return pd.DataFrame(rows)
+
+
+def token_text(rollout: Rollout, token: int) -> tuple[str, str, str]:
+    """The text before, of and after a token's display cell; empty if it was never cut."""
+    if rollout.cell_start is None:
+        return "", "", ""
+    return span_text(rollout.completion_text, rollout.cell_start, token, token + 1, context=28)
+
+
+def _head(rollout: Rollout, token: int) -> None:
+    before, inside, after = token_text(rollout, token)
+    st.markdown(f"**Token {token}** of rollout {rollout.sample}")
+    st.code(
+        f"{_visible(before)}⟦{_visible(inside)}⟧{_visible(after)}", language=None, wrap_lines=True
+    )
+    parts = [f"id {rollout.completion_ids[token]}", f"{token + 1} of {len(rollout.completion_ids)}"]
+    if rollout.reasoning_step is not None:
+        parts.append(f"reasoning step {rollout.reasoning_step[token]}")
+    if rollout.sampled_mask is not None and not rollout.sampled_mask[token]:
+        parts.append("not sampled by the policy")
+    st.caption(" · ".join(parts))
+
+
+def _visible(text: str) -> str:
+    return one_line(text.replace("\n", "⏎").replace("\t", "⇥").replace(" ", "\u00a0"), 60).replace(
+        "\u00a0", " "
+    )
+
+
+def _matches(view: GroupView, row: int, token: int) -> None:
+    outcome = outcome_of_row(view.credit.credit.outcomes, row)
+    plan_token = plan_row(view.group.rollouts[row], token)
+    if outcome is None or outcome.barycenter is None or plan_token is None:
+        st.caption(
+            "No barycenter to compare with: the rollout stands alone in its outcome class, is "
+            "unscored, or this signal needs none."
+        )
+        return
+    atoms = atoms_of_token(outcome, row, plan_token)
+    if not atoms:
+        return
+    shares = ", ".join(f"atom {a.atom} {100 * a.share:.0f} %" for a in atoms)
+    st.caption(f"Where its mass goes: {shares}. The same place in sibling rollouts:")
+    frame, targets = match_frame(view, outcome, atoms[0].atom, row)
+    click_table(
+        frame,
+        targets,
+        key="inspector.matches",
+        row_height=26,
+        columns={"rollout": st.column_config.NumberColumn(width=50)},
+    )
+
+
+def match_frame(
+    view: GroupView, outcome: OutcomeClass, atom: int, row: int
+) -> tuple[pd.DataFrame, list[dict[str, int]]]:
+    """The tokens of sibling rollouts that give most to an atom, and where they stand. Pure."""
+    rows, targets = [], []
+    for match in tokens_of_atom(outcome, atom, without_row=row)[:6]:
+        sibling = view.group.rollouts[match.row]
+        token = completion_token(sibling, match.token)
+        before, inside, after = token_text(sibling, token)
+        text = f"{before[-16:]}⟦{inside}⟧{after[:16]}"
+        rows.append({"rollout": sibling.sample, "text": one_line(_visible(text))})
+        targets.append({"sample": sibling.sample, "token": token})
+    return pd.DataFrame(rows, columns=["rollout", "text"]), targets
+
+
+def plan_row(rollout: Rollout, token: int) -> int | None:
+    """Plans have rows for the policy's own tokens only; None: the token is not one."""
+    if rollout.sampled_mask is None:
+        return token
+    return sum(rollout.sampled_mask[:token]) if rollout.sampled_mask[token] else None
+
+
+def completion_token(rollout: Rollout, row: int) -> int:
+    """The inverse of `plan_row`."""
+    if rollout.sampled_mask is None:
+        return row
+    return [token for token, own in enumerate(rollout.sampled_mask) if own][row]

@@ -1,0 +1,96 @@
+"""The table of all runs with their figures; a click opens one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from hara_viz.analysis.figures import RunFigures
+from hara_viz.backend.runs import RunSummary
+from hara_viz.ui import data, state
+from hara_viz.ui.click_table import click_table
+from hara_viz.ui.words import count, inert
+
+
+def run_table() -> None:
+    """Every readable run, and the reasons why the others are not."""
+    summaries = data.runs()
+    readable = [summary for summary in summaries if summary.error is None]
+    if readable:
+        names = [summary.name for summary in readable]
+        frame = run_frame(readable, [data.run_table(name).figures for name in names])
+        run = state.current().run
+        click_table(
+            frame,
+            [{"runs": (name,)} for name in names],
+            key="runs.table",
+            here=names.index(run) if run in names else None,
+            columns=_COLUMNS,
+        )
+        st.caption("Click a run to choose it; the Rollouts page shows its groups.")
+    broken = [summary for summary in summaries if summary.error is not None]
+    if broken:
+        with st.expander(f"{count(len(broken), 'run')} cannot be read"):
+            for summary in broken:
+                st.warning(inert(f"{summary.name}: {summary.error}"))
+
+
+def run_frame(summaries: Sequence[RunSummary], figures: Sequence[RunFigures]) -> pd.DataFrame:
+    """What `run_table` shows. Pure."""
+    return pd.DataFrame(
+        [_line(summary, of_run) for summary, of_run in zip(summaries, figures, strict=True)]
+    )
+
+
+def _line(summary: RunSummary, figures: RunFigures) -> dict[str, object]:
+    info = summary.info
+    checkpoint = info.checkpoint.path if info and info.checkpoint else None
+    return {
+        "run": summary.name,
+        "checkpoint": checkpoint,
+        "step": info.global_step if info else None,
+        "problems": f"{figures.n_problems} · {info.problem_set}" if info else None,
+        "rollouts": figures.n_rollouts,
+        "pass@1": figures.pass_at_1,
+        "pass@k": figures.pass_at_k,
+        "k": figures.k,
+        "mean length": figures.mean_length,
+        "truncated": figures.n_truncated,
+        "unscored": figures.n_unscored,
+        "degenerate": f"{figures.n_degenerate}/{figures.n_groups}",
+        "state": "complete" if summary.complete else "growing" if summary.writing else "stopped",
+        "created": (info.created[:16].replace("T", " ") if info else None),
+    }
+
+
+_COLUMNS = {
+    "run": st.column_config.TextColumn("Run", width=170),
+    "checkpoint": st.column_config.TextColumn("Checkpoint", width=130),
+    "step": st.column_config.NumberColumn("Step", width=50, help="Training step"),
+    "problems": st.column_config.TextColumn("Problems", width=140),
+    "rollouts": st.column_config.NumberColumn("Rollouts", width=64),
+    "pass@1": st.column_config.ProgressColumn(
+        "pass@1", min_value=0, max_value=1, format="percent", width=100
+    ),
+    "pass@k": st.column_config.ProgressColumn(
+        "pass@k",
+        min_value=0,
+        max_value=1,
+        format="percent",
+        width=100,
+        help="Chance that k rollouts hold a right one (unbiased estimator); k is the next column",
+    ),
+    "k": st.column_config.NumberColumn("k", width=36),
+    "mean length": st.column_config.NumberColumn("Length", format="%.0f", width=60, help="Tokens"),
+    "truncated": st.column_config.NumberColumn(
+        "Truncated", width=70, help="Rollouts that ran into the limit of new tokens"
+    ),
+    "unscored": st.column_config.NumberColumn("Unscored", width=66),
+    "degenerate": st.column_config.TextColumn(
+        "Degenerate", width=76, help="Groups whose rewards are all equal: no advantage"
+    ),
+    "state": st.column_config.TextColumn("State", width=72),
+    "created": st.column_config.TextColumn("Created (UTC)", width=120),
+}

@@ -1,0 +1,115 @@
+"""The sidebar of every page: which run, which problem, which credit.
+
+On the way it settles the selection: what a link or a vanished file asks for in vain is replaced by
+what exists (`fit.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from hara_viz.analysis.figures import RunFigures
+from hara_viz.errors import HaraError
+from hara_viz.types import GroupKey
+from hara_viz.ui import LOGO, data, state
+from hara_viz.ui.drawer import credit_drawer
+from hara_viz.ui.fit import fit_group, fit_layer, fit_runs, fit_signals, fit_token
+from hara_viz.ui.problem_list import problem_list
+from hara_viz.ui.words import count, inert, number, percent
+
+
+def sidebar() -> None:
+    """Draw the sidebar and settle what is selected."""
+    st.logo(str(LOGO), size="large")
+    names = [summary.name for summary in data.runs() if summary.error is None]
+    state.settle(*fit_runs(state.current(), names))
+    state.settle(*fit_signals(state.current()))
+    run = state.current().run
+    if run is None:
+        st.caption("No runs yet. The Runs page starts one.")
+        return
+    _run_box(names)
+    try:
+        _inside_run(run)
+    except HaraError as error:
+        st.error(inert(str(error)))
+
+
+def run_line(figures: RunFigures) -> str:
+    """A run's figures on one line."""
+    k = f" · pass@{figures.k} {percent(figures.pass_at_k)}" if figures.k > 1 else ""
+    return (
+        f"pass@1 {percent(figures.pass_at_1)}{k} · "
+        f"{count(figures.n_problems, 'problem')} · {count(figures.n_rollouts, 'rollout')} · "
+        f"{number(figures.mean_length, 0)} tokens each"
+    )
+
+
+def selected_key() -> GroupKey | None:
+    """The key of the selected group; None: nothing to select."""
+    selection = state.current()
+    if selection.run is None or selection.problem is None:
+        return None
+    return GroupKey(selection.global_step, selection.problem, selection.group)
+
+
+def _inside_run(run: str) -> None:
+    table = data.run_table(run)
+    layers = data.run(run).layers
+    state.settle(*fit_group(state.current(), table.groups))
+    state.settle(*fit_layer(state.current(), layers))
+    key = selected_key()
+    lengths: dict[int, int] = {}
+    if key is not None:
+        group = data.group(run, key)
+        lengths = {rollout.sample: len(rollout.completion_ids) for rollout in group.rollouts}
+        state.settle(*fit_token(state.current(), lengths))
+    st.caption(run_line(table.figures))
+    _step_box(table.groups)
+    problem_list(_of_step(table.groups))
+    _layer_box(layers)
+    credit_drawer(sum(lengths.values()))
+
+
+def _run_box(names: Sequence[str]) -> None:
+    st.session_state["sidebar.run"] = state.current().run
+    st.selectbox("Run", names, key="sidebar.run", on_change=_take_run)
+
+
+def _take_run() -> None:
+    state.update(runs=(st.session_state["sidebar.run"], *state.current().runs[1:]))
+
+
+def _steps(groups: pd.DataFrame) -> list[int]:
+    return sorted({int(step) for step in groups["global_step"].dropna()})
+
+
+def _step_box(groups: pd.DataFrame) -> None:
+    steps = _steps(groups)
+    if len(steps) > 1:
+        st.session_state["sidebar.step"] = state.current().global_step
+        st.select_slider("Training step", steps, key="sidebar.step", on_change=_take_step)
+
+
+def _take_step() -> None:
+    state.update(global_step=st.session_state["sidebar.step"])
+
+
+def _of_step(groups: pd.DataFrame) -> pd.DataFrame:
+    if len(_steps(groups)) < 2:
+        return groups
+    return groups[groups["global_step"] == state.current().global_step]
+
+
+def _layer_box(layers: Sequence[int]) -> None:
+    if len(layers) > 1:
+        chosen = state.current().layer
+        st.session_state["sidebar.layer"] = max(layers) if chosen is None else chosen
+        st.selectbox("Layer of the states", layers, key="sidebar.layer", on_change=_take_layer)
+
+
+def _take_layer() -> None:
+    state.update(layer=st.session_state["sidebar.layer"])

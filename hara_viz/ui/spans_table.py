@@ -1,0 +1,73 @@
+"""The most novel spans of the group as a table; a click jumps there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from hara_viz.analysis.signals import SIGNALS
+from hara_viz.analysis.spans import TokenSpan, span_text, top_spans
+from hara_viz.types import Rollout
+from hara_viz.ui import state
+from hara_viz.ui.click_table import click_table
+from hara_viz.ui.group_view import GroupView
+from hara_viz.ui.words import one_line
+
+_TOP = 12
+
+
+def spans_table(view: GroupView) -> None:
+    """The spans where the shown signal rises most above its mean over the group."""
+    signal = SIGNALS[state.current().signal]
+    values = view.values(signal.name)
+    if values is None:
+        st.caption(signal.missing)
+        return
+    spans = top_spans(np.nan_to_num(np.abs(values)), view.offsets, top=_TOP)
+    if not spans:
+        st.caption(f"{signal.label} is the same everywhere in this group: no span stands out.")
+        return
+    click_table(
+        span_frame(view, spans),
+        [{"sample": view.samples[span.row], "token": span.start} for span in spans],
+        key="spans.table",
+        columns={
+            "rollout": st.column_config.NumberColumn(width=60),
+            "outcome": st.column_config.TextColumn(width=70),
+            "tokens": st.column_config.TextColumn(width=80),
+            "mean": st.column_config.NumberColumn(format="%.4f", width=70),
+            "excess": st.column_config.NumberColumn(format="%.3f", width=70),
+        },
+    )
+    st.caption(
+        f"Ranked by excess: the sum over a span of {signal.label.lower()}"
+        f"{' (its size)' if signal.signed else ''} above the group's mean. Click a row to go there."
+    )
+
+
+def span_frame(view: GroupView, spans: tuple[TokenSpan, ...]) -> pd.DataFrame:
+    """What `spans_table` shows. Pure."""
+    rows = []
+    for span in spans:
+        rollout = view.group.rollouts[span.row]
+        before, inside, after = _words(rollout, span)
+        rows.append(
+            {
+                "rollout": rollout.sample,
+                "outcome": {True: "right", False: "wrong", None: "unscored"}[view.success(rollout)],
+                "tokens": f"{span.start}–{span.stop - 1}",
+                "before": one_line(before),
+                "span": one_line(inside, 160),
+                "after": one_line(after),
+                "mean": span.mean,
+                "excess": span.excess,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _words(rollout: Rollout, span: TokenSpan) -> tuple[str, str, str]:
+    if rollout.cell_start is None:
+        return "", "(not cut into cells)", ""
+    return span_text(rollout.completion_text, rollout.cell_start, span.start, span.stop)
