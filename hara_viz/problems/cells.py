@@ -39,10 +39,10 @@ def lookup(cells: Cells, column: str) -> Any:
         return cells[column.lower()]
     value: Any = cells
     for name in column.lower().split("."):
-        value = _as_record(value)
-        if value is None:
+        record = _as_record(value)
+        if record is None:
             return None
-        value = lower_case(value).get(name)
+        value = record[name] if name in record else lower_case(record).get(name)
     return value
 
 
@@ -114,7 +114,11 @@ def _not_blank(text: str, what: str) -> str:
 
 def _storable(text: str) -> str:
     """JSON may escape halves of surrogate pairs; alone they are no text that could be kept."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def gold_of(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import blake2b
 from itertools import chain, islice
 from pathlib import Path
 
@@ -93,14 +94,21 @@ class _Reading:
         self.skipped: list[SkippedRow] = []
         self.n_rows = 0
         self.n_duplicates = 0
+        self._copies: set[bytes] = set()  # digests of whole usable rows
 
     def add(self, row: Row) -> None:
         self.n_rows += 1
+        # Sets of two million rows with a hundred copies of each exist: exact copies are not read.
+        digest = blake2b(repr(row.value).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        if digest in self._copies:
+            self.n_duplicates += 1
+            return
         try:
             problem = self.layout.read(_cells(row))
         except UnusableRowError as error:
             self.skipped.append(SkippedRow(row.number, str(error)))
             return
+        self._copies.add(digest)
         if self.problems.setdefault(problem.problem_id, problem) is not problem:
             self.n_duplicates += 1
 
