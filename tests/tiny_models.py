@@ -102,10 +102,10 @@ def write_tiny_checkpoint(
     import transformers
 
     path.mkdir(parents=True, exist_ok=True)
-    tokenizer = write_tokenizer(path, template=template, bos=bos)
+    write_tokenizer(path, template=template, bos=bos)
     torch.manual_seed(seed)
     model = transformers.AutoModelForCausalLM.from_config(
-        tiny_config(family, len(tokenizer), **config)
+        tiny_config(family, 336, **config)  # padded, as vocabularies often are
     )
     with torch.no_grad():  # the usual 0.02 makes all tokens alike; wider weights make it a policy
         for name, weight in model.named_parameters():
@@ -124,11 +124,9 @@ def write_planted_checkpoint(path: Path, logits: torch.Tensor, *, eos_ids: Seque
     import transformers
 
     path.mkdir(parents=True, exist_ok=True)
-    tokenizer = write_tokenizer(path, template=False)
-    model = transformers.LlamaForCausalLM(
-        tiny_config("llama", len(tokenizer), tie_word_embeddings=False)
-    )
-    planted = torch.full((len(tokenizer),), -40.0)
+    write_tokenizer(path, template=False)
+    model = transformers.LlamaForCausalLM(tiny_config("llama", 336, tie_word_embeddings=False))
+    planted = torch.full((336,), -40.0)
     planted[: len(logits)] = logits
     with torch.no_grad():
         for layer in model.model.layers:  # nothing is added to the embedding ...
