@@ -76,7 +76,8 @@ def read_index(run: Path, at_hand: pa.Table | None = None) -> pa.Table:
         fresh = _with_rewards(fresh, run, version)
         if applied != _stamp(run, version):
             table = _with_rewards(table, run, version)
-    return pa.concat_tables([table, fresh])
+    whole = pa.concat_tables([table, fresh])
+    return _in_order(whole) if unlisted else whole
 
 
 def update_index(
@@ -135,6 +136,12 @@ def _head(group: RolloutGroup) -> str:
     turns = [m.content for m in first.prompt_messages or () if m.role == "user"]
     text = turns[-1] if turns else first.prompt_text
     return storable(" ".join(text[: 4 * _HEAD_LENGTH].split())[:_HEAD_LENGTH])
+
+
+def _in_order(table: pa.Table) -> pa.Table:
+    """Rows in the order of the parts."""
+    numbers = [layout.part_number(part) for part in table.column("part").to_pylist()]
+    return table.take(pa.array(sorted(range(len(numbers)), key=numbers.__getitem__), pa.int64()))
 
 
 def _stamp(run: Path, version: str) -> str:
