@@ -8,6 +8,7 @@ answer and is cut before.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -38,12 +39,12 @@ class FoundAnswer(NamedTuple):
 
 _HASHES = re.compile(r"####[ \t]*([^\n]*)")
 _CUE = re.compile(
-    r"\banswer\b[^\n.:=?!]{0,60}?(?:\bis\b|[:=])[*_`]{0,3}[ \t]*[:=]?\s{0,4}([^\n]*)",
+    r"\banswer\b[^\n.:=?!]{0,60}?(?:\bis\b|[:=])[*_`]{0,3}[ \t]*[:=]?\s{0,4}()",
     re.IGNORECASE,
 )
 _BOLD = re.compile(r"\*\*([^*\n]{1,60})\*\*")
 # A full stop ends the answer, a decimal point does not.
-_SENTENCE_END = re.compile(r"[.!?;](?=\s|$)")
+_SENTENCE_END = re.compile(r"[.!?;](?=\s|$)|\n")
 _WRAPPERS = (
     ("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("**", "**"), ("*", "*"), ("`", "`"),
     ('"', '"'),
@@ -65,18 +66,23 @@ def without_thinking(text: str) -> CutText:
 
 def find_answer(text: str) -> FoundAnswer | None:
     """The last answer that the text marks as such; None if it marks none."""
-    candidates = (
-        *((span, AnswerForm.BOXED) for span in reversed(boxed_spans(text))),
-        *((span, AnswerForm.TAGGED) for span in _tagged(text)),
-        *((span, AnswerForm.HASHES) for span in _last_first(_HASHES, text)),
-        *((_first_sentence(text, span), AnswerForm.CUE) for span in _last_first(_CUE, text)),
-        *(
-            (span, AnswerForm.BOLD)
-            for span in _last_first(_BOLD, text)
-            if read_numeral(text[span.start : span.end])
-        ),
-    )
-    return next((found for span, form in candidates if (found := _trimmed(text, span, form))), None)
+    found = (_trimmed(text, span, form) for span, form in _candidates(text))
+    return next((answer for answer in found if answer is not None), None)
+
+
+def _candidates(text: str) -> Iterator[tuple[Span, AnswerForm]]:
+    """Best first, and found only as far as they are asked for."""
+    for span in reversed(boxed_spans(text)):
+        yield span, AnswerForm.BOXED
+    for span in _tagged(text):
+        yield span, AnswerForm.TAGGED
+    for span in _last_first(_HASHES, text):
+        yield span, AnswerForm.HASHES
+    for span in _last_first(_CUE, text):
+        yield _sentence(text, span.end), AnswerForm.CUE
+    for span in _last_first(_BOLD, text):
+        if read_numeral(text[span.start : span.end]) is not None:
+            yield span, AnswerForm.BOLD
 
 
 def last_line(text: str) -> FoundAnswer | None:
@@ -98,9 +104,9 @@ def _tagged(text: str) -> list[Span]:
     return [Span(start + len("<answer>"), end)] if 0 <= start < end else []
 
 
-def _first_sentence(text: str, span: Span) -> Span:
-    stop = _SENTENCE_END.search(text, span.start, span.end)
-    return Span(span.start, span.end if stop is None else stop.start())
+def _sentence(text: str, start: int) -> Span:
+    stop = _SENTENCE_END.search(text, start)
+    return Span(start, len(text) if stop is None else stop.start())
 
 
 def _trimmed(text: str, span: Span, form: AnswerForm) -> FoundAnswer | None:
