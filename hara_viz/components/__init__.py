@@ -1,0 +1,10 @@
+"""COMPONENTS: what runs in the browser, as plain JavaScript modules and the bytes they read.
+
+token_heatmap/   the rollouts of a group as running text, each token coloured by a signal
+selection_bus/   carries the selection between Python and the views of the page
+bundle.py        joins a component's modules into the one script that is sent to the page
+
+A component's folder holds `frame.py` (data -> bytes, and back), the `*.js` and `*.css` it shows
+them with, and `*.test.js` (`node --test`). Nothing here knows Streamlit, a run on disk, or the
+network.
+"""

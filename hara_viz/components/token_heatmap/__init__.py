@@ -1,0 +1,94 @@
+"""The token heatmap: all rollouts of a group as running text, each token coloured by a signal.
+
+Python side::
+
+    from hara_viz.components.token_heatmap import assets, encode, frame_of
+
+    parts = assets()                                   # html, css, js: three strings
+    heatmap = st.components.v2.component("hara_token_heatmap", html=parts.html, css=parts.css,
+                                         js=parts.js)  # once, at module level
+    data = encode(frame_of(group, credit, special_ids=…, success_threshold=…))   # cache it
+    result = heatmap(key="heatmap", data=data, on_pick_change=…, on_view_change=…,
+                     on_problem_change=…)
+
+`data` is the bytes of one frame and nothing else (`frame.py` describes it). Equal bytes rebuild
+nothing, and the selection never rides in them: it comes by the address or by `hara:select`.
+
+Triggers, each one run of the script, sent only for a user's own move, ~150 ms after the last one
+(a click at once):
+
+    pick     {"sample": int, "token": int | None}     the token pinned; None: unpinned
+    view     {"signal": str, "underline": str | None, "granularity": "token"|"step"|"rollout",
+              "bounds": [low, high] | None}           the whole view after a change in the toolbar
+    problem  +1 | -1                                  N or P was pressed: next or previous problem
+
+Names of fields are those of `hara_viz.ui.selection.Selection`; `sample` is the rollout's number in
+its group, `token` its position in that rollout's completion from 0.
+
+Between views of a page (no Python in between), on `window`:
+
+    CustomEvent("hara:select", {detail: {sample?, token?, signal?, underline?, granularity?,
+                                         bounds?, source: str, user: bool, reported: bool}})
+
+The heatmap takes over the fields that are present, scrolls a picked token into sight, and never
+answers with an event of its own. A user's move in the heatmap is sent as such an event at once,
+with source "token_heatmap", user true, and `reported` true: Python hears of it by `pick`, so the
+selection bus does not forward it again. `window.haraSelection`, where the bus keeps the last
+selection, is read at mounting; else the address is.
+
+The address is replaced at once, under the names of `hara_viz.ui.link`: rollout, token, signal,
+under, level, bounds; another rollout makes a history entry, and `popstate` is followed.
+
+For tests, the component's root (`.hth`) carries data-builds, data-content, data-ready,
+data-sample, data-token, data-signal; cells are `[data-cell]` spans within `[data-sample]` articles.
+"""
+
+from pathlib import Path
+
+from hara_viz.components.bundle import Assets, join_modules
+from hara_viz.components.token_heatmap.build import frame_of
+from hara_viz.components.token_heatmap.codec import decode, encode
+from hara_viz.components.token_heatmap.frame import Frame, FrameRow, Kind, signal_values
+from hara_viz.components.token_heatmap.signals import SIGNALS, SignalSpec, Term
+
+__all__ = [
+    "SIGNALS",
+    "Assets",
+    "Frame",
+    "FrameRow",
+    "Kind",
+    "SignalSpec",
+    "Term",
+    "assets",
+    "decode",
+    "encode",
+    "frame_of",
+    "signal_values",
+]
+
+FOLDER = Path(__file__).parent
+# In the order in which they build on each other; the last one is the entry.
+MODULES = (
+    "frame",
+    "values",
+    "colour",
+    "layout",
+    "search",
+    "dom",
+    "address",
+    "toolbar",
+    "overview",
+    "tooltip",
+    "rollout",
+    "keys",
+    "component",
+)
+
+
+def assets() -> Assets:
+    """The strings that `st.components.v2.component` takes."""
+    return Assets(
+        html='<div class="hth"></div>',
+        css=(FOLDER / "component.css").read_text(encoding="utf-8"),
+        js=join_modules(FOLDER, MODULES),
+    )

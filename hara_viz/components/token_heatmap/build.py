@@ -1,0 +1,137 @@
+"""A group and its credit as a heatmap frame."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hara_viz.components.token_heatmap.frame import Frame, FrameRow, Kind
+from hara_viz.components.token_heatmap.signals import available
+from hara_viz.errors import ShapeError
+from hara_viz.text import Cell, cell_range, cells_of, inert, reasoning_steps, think_regions
+from hara_viz.types import Rollout, RolloutGroup
+
+if TYPE_CHECKING:
+    from hara_viz.credit import Credit
+
+
+def frame_of(
+    group: RolloutGroup,
+    credit: Credit,
+    *,
+    special_ids: Collection[int] = (),
+    success_threshold: float = 0.5,
+) -> Frame:
+    """Everything the heatmap shows of a group.
+
+    Args:
+        group: G rollouts. One without `cell_start` (imported text) is one cell per rollout.
+        credit: packed, rows in the order of `group`: `novelty_feature`, `novelty_structure` and
+            `weights` [N], `baseline` [G].
+        special_ids: token ids that are markers (`run.info.checkpoint.special_ids`).
+        success_threshold: reward from which a rollout counts as correct.
+
+    Raises:
+        ShapeError: `credit` does not fit the group's tokens, or `cell_start` its text.
+    """
+    n_tokens = sum(len(rollout.completion_ids) for rollout in group.rollouts)
+    if credit.weights.numel() != n_tokens or credit.baseline.numel() != len(group):
+        raise ShapeError(
+            f"credit of {credit.weights.numel()} tokens and {credit.baseline.numel()} rollouts "
+            f"does not fit a group of {n_tokens} and {len(group)}; compute it for this group"
+        )
+    kinds: dict[Kind, int] = {}
+    cells: list[int] = []
+    rows: list[FrameRow] = []
+    special = frozenset(special_ids)
+    for rollout, advantage in zip(group.rollouts, credit.baseline.tolist(), strict=True):
+        starts = rollout.cell_start or (0,) * len(rollout.completion_ids)
+        own = cells_of(rollout.completion_text, starts, rollout.completion_ids, special)
+        cells += [
+            kinds.setdefault(kind, len(kinds)) for kind in (_kind_of(rollout, cell) for cell in own)
+        ]
+        rows.append(_row(rollout, own, starts, advantage, success_threshold))
+    # Credit gives an unscored rollout novelty 0 and means "unknown"; as zeros it would pull the
+    # colour domain of the whole group down.
+    unscored = np.repeat([row.success is None for row in rows], [row.n_tokens for row in rows])
+    channels = {
+        "feature": np.where(unscored, np.nan, credit.novelty_feature.double().numpy()),
+        "structure": np.where(unscored, np.nan, credit.novelty_structure.double().numpy()),
+        "weight": credit.weights.double().numpy(),
+    } | _known_channels(group)
+    return Frame(
+        rows=tuple(rows),
+        kinds=tuple(kinds),
+        cells=np.asarray(cells, np.int64),
+        channels=channels,
+        signals=available(set(channels)),
+    )
+
+
+def _kind_of(rollout: Rollout, cell: Cell) -> Kind:
+    text = rollout.completion_text[cell.start : cell.end]
+    shown = inert(text)
+    raw = None if shown == text else text.encode("utf-8", "surrogatepass").hex()
+    ids = tuple(rollout.completion_ids[cell.first_token : cell.last_token])
+    return Kind(shown, ids, cell.special, raw)
+
+
+def _row(
+    rollout: Rollout,
+    cells: Sequence[Cell],
+    starts: Sequence[int],
+    advantage: float,
+    threshold: float,
+) -> FrameRow:
+    reward = rollout.reward if rollout.reward is None or np.isfinite(rollout.reward) else None
+    answer = None
+    if rollout.answer_start is not None and rollout.answer_end is not None and cells:
+        answer = cell_range(cells, rollout.answer_start, rollout.answer_end)
+    steps = rollout.reasoning_step
+    if steps is None and rollout.cell_start is not None:
+        steps = reasoning_steps(rollout.completion_text, starts)
+    return FrameRow(
+        sample=rollout.sample,
+        n_cells=len(cells),
+        n_tokens=len(rollout.completion_ids),
+        reward=reward,
+        success=None if reward is None else reward >= threshold,
+        advantage=advantage if np.isfinite(advantage) else None,
+        finish=str(rollout.finish),
+        reason=inert(rollout.reward_reason or ""),
+        extracted=None if rollout.extracted_answer is None else inert(rollout.extracted_answer),
+        answer=answer,
+        think=tuple(
+            cell_range(cells, a, b) for a, b in think_regions(rollout.completion_text) if cells
+        ),
+        steps=tuple(t for t, s in enumerate(steps or ()) if t == 0 or s != (steps or ())[t - 1]),
+    )
+
+
+def _known_channels(group: RolloutGroup) -> dict[str, np.ndarray]:
+    """Log-probabilities, entropies and recorded advantages, where any rollout has them."""
+    recorded = [_recorded(rollout) for rollout in group.rollouts]
+    columns = {
+        "logprob": [rollout.logprobs for rollout in group.rollouts],
+        "entropy": [rollout.entropy for rollout in group.rollouts],
+        "recorded": recorded,
+    }
+    lengths = [len(rollout.completion_ids) for rollout in group.rollouts]
+    return {
+        name: np.concatenate(
+            [
+                np.full(n, np.nan) if row is None else np.asarray(row, np.float64)
+                for n, row in zip(lengths, rows, strict=True)
+            ]
+        )
+        for name, rows in columns.items()
+        if any(row is not None for row in rows)
+    }
+
+
+def _recorded(rollout: Rollout) -> Sequence[float] | None:
+    if rollout.recorded_advantages is not None or rollout.recorded_advantage is None:
+        return rollout.recorded_advantages
+    return [rollout.recorded_advantage] * len(rollout.completion_ids)
