@@ -176,13 +176,14 @@ def table_to_rollouts(table: pa.Table, source: str) -> tuple[Rollout, ...]:
         raise SchemaError(
             f"{source} lacks the column(s) {', '.join(missing)}; a rollouts part needs them"
         )
-    columns: dict[str, Sequence[Any]] = {field.name: _values(table, field) for field in ROLLOUTS}
-    rows = (
-        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
-    )
     try:
+        columns: dict[str, Sequence[Any]] = {f.name: _values(table, f) for f in ROLLOUTS}
+        rows = (
+            dict(zip(columns, values, strict=True))
+            for values in zip(*columns.values(), strict=True)
+        )
         return tuple(row_to_rollout(row) for row in rows)
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, pa.ArrowException) as error:
         raise SchemaError(f"{source} breaks the schema of rollouts: {error}") from error
 
 
@@ -209,7 +210,7 @@ def _values(table: pa.Table, field: pa.Field) -> Sequence[Any]:
         return [None] * table.num_rows
     column = table.column(field.name)
     if column.null_count and not field.nullable:
-        raise SchemaError(f"column {field.name} holds nulls; the schema of rollouts allows none")
+        raise ValueError(f"{field.name} holds nulls")
     if column.type != field.type:
         column = column.cast(field.type)
     return _list_values(column) if pa.types.is_list(field.type) else column.to_pylist()
@@ -219,12 +220,11 @@ def _list_values(column: pa.ChunkedArray) -> list[list[Any] | None]:
     """`to_pylist` for lists of numbers, some ten times quicker: one conversion for all rows."""
     lists: list[list[Any] | None] = []
     for chunk in column.chunks:
-        if chunk.values.null_count:
-            lists.extend(chunk.to_pylist())
-            continue
         bounds = chunk.offsets.to_pylist()  # absolute, also in a slice of a longer array
         first = bounds[0]
         used = chunk.values.slice(first, bounds[-1] - first)
+        if used.null_count:
+            raise ValueError("a list holds nulls between its values")
         flat = used.to_numpy(zero_copy_only=False).tolist()
         nulls = chunk.is_null().to_pylist()
         lists.extend(
