@@ -179,28 +179,3 @@ def signal_values(name: str, group: RolloutGroup, credit: Credit) -> np.ndarray 
     if signal is None:
         raise InvalidInputError(f"there is no signal {name!r}; there are {', '.join(SIGNALS)}")
     return signal.values(group, credit)
-
-
-def coarsen(values: np.ndarray, group: RolloutGroup, level: str) -> np.ndarray:
-    """Each token gets the mean of its reasoning step or rollout; unknown values count in no mean.
-
-    Args:
-        values: [N], packed as everywhere here.
-        level: "token" (as they are), "step" or "rollout". Tokens of a rollout whose steps were
-            never cut are one step.
-    """
-    if level == "token":
-        return values
-    out = values.copy()
-    start = 0
-    for rollout, length in zip(group.rollouts, lengths_of(group), strict=True):
-        row = out[start : start + length]
-        steps = np.zeros(length, int)
-        if level == "step" and rollout.reasoning_step is not None:
-            steps = np.asarray(rollout.reasoning_step)
-        for step in np.unique(steps):
-            inside = steps == step
-            known = row[inside][~np.isnan(row[inside])]
-            row[inside] = known.mean() if known.size else np.nan
-        start += length
-    return out

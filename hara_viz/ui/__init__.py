@@ -15,4 +15,5 @@ The rest      one file for each thing that a page puts on the screen
 from pathlib import Path
 
 ICON = Path(__file__).with_name("icon.svg")
+STYLE = Path(__file__).with_name("page.css")
 LOGO = Path(__file__).with_name("logo.svg")

@@ -44,6 +44,7 @@ def click_table(
         key=key,
         on_select=lambda: _go(key),
         selection_mode="single-cell",
+        placeholder="–",
         row_height=row_height,
         height=row_height * (min(len(frame), max_rows) + 1) + 4,
         column_config=dict(columns),

@@ -48,7 +48,7 @@ def fit_group(selection: Selection, groups: pd.DataFrame) -> Fitted:
     mixed = [keys[i] for i, outcome in enumerate(groups["outcome"]) if outcome == MIXED]
     step, problem, group = (of_problem or mixed or keys)[0]
     found = replace(selection, global_step=step, problem=problem, group=group)
-    if not of_problem:
+    if selection.problem is not None and not of_problem:
         found = replace(found, sample=None, token=None)
     # Naming a problem alone is enough where it has one group.
     vague = (selection.global_step, selection.group) == (DEFAULT.global_step, DEFAULT.group)

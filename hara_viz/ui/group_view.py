@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 import streamlit as st
 
-from hara_viz.analysis.signals import coarsen, lengths_of, signal_values
+from hara_viz.analysis.signals import lengths_of, signal_values
 from hara_viz.backend.credit import GroupCredit
 from hara_viz.backend.runs import Run
 from hara_viz.credit import CreditConfig
@@ -53,12 +53,6 @@ class GroupView:
     def values(self, signal: str) -> np.ndarray | None:
         """A signal per token [N] as it was computed; None if the group lacks it."""
         return signal_values(signal, self.group, self.credit.credit)
-
-    def shown_values(self, signal: str) -> np.ndarray | None:
-        """A signal per token [N] at the granularity that is shown."""
-        values = self.values(signal)
-        level = state.current().granularity
-        return None if values is None else coarsen(values, self.group, level)
 
 
 def selected_group() -> GroupView | None:

@@ -40,8 +40,8 @@ def inspector(view: GroupView) -> None:
             "rank": st.column_config.ProgressColumn(
                 "percentile",
                 min_value=0,
-                max_value=1,
-                format="percent",
+                max_value=100,
+                format="%.0f %%",
                 width=90,
                 help="Share of the group's tokens with a smaller value",
             ),
@@ -51,7 +51,7 @@ def inspector(view: GroupView) -> None:
 
 
 def value_frame(view: GroupView, row: int, token: int) -> pd.DataFrame:
-    """Every signal of a token: its value, and the share of the group's tokens below it. Pure."""
+    """Every signal of a token: its value, and how many per cent of the group's tokens lie below it. Pure."""
     place = view.offsets[row] + token
     rows = []
     for signal in SIGNALS.values():
@@ -60,7 +60,7 @@ def value_frame(view: GroupView, row: int, token: int) -> pd.DataFrame:
             continue
         value = values[place]
         known = values[~np.isnan(values)]
-        rank = float((known < value).mean()) if known.size and not np.isnan(value) else None
+        rank = 100 * float((known < value).mean()) if known.size and not np.isnan(value) else None
         rows.append({"signal": signal.label, "value": float(value), "rank": rank})
     return pd.DataFrame(rows)
 

@@ -53,8 +53,8 @@ def _line(summary: RunSummary, figures: RunFigures) -> dict[str, object]:
         "step": info.global_step if info else None,
         "problems": f"{figures.n_problems} · {info.problem_set}" if info else None,
         "rollouts": figures.n_rollouts,
-        "pass@1": figures.pass_at_1,
-        "pass@k": figures.pass_at_k,
+        "pass@1": _per_cent(figures.pass_at_1),
+        "pass@k": _per_cent(figures.pass_at_k),
         "k": figures.k,
         "mean length": figures.mean_length,
         "truncated": figures.n_truncated,
@@ -65,6 +65,10 @@ def _line(summary: RunSummary, figures: RunFigures) -> dict[str, object]:
     }
 
 
+def _per_cent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
 _COLUMNS = {
     "run": st.column_config.TextColumn("Run", width=170),
     "checkpoint": st.column_config.TextColumn("Checkpoint", width=130),
@@ -72,13 +76,13 @@ _COLUMNS = {
     "problems": st.column_config.TextColumn("Problems", width=140),
     "rollouts": st.column_config.NumberColumn("Rollouts", width=64),
     "pass@1": st.column_config.ProgressColumn(
-        "pass@1", min_value=0, max_value=1, format="percent", width=100
+        "pass@1", min_value=0, max_value=100, format="%.0f %%", width=100
     ),
     "pass@k": st.column_config.ProgressColumn(
         "pass@k",
         min_value=0,
-        max_value=1,
-        format="percent",
+        max_value=100,
+        format="%.0f %%",
         width=100,
         help="Chance that k rollouts hold a right one (unbiased estimator); k is the next column",
     ),

@@ -24,8 +24,8 @@ def solver_notes(view: GroupView) -> None:
         },
     )
     st.caption(
-        "Share of structure: how much of the class's novelty comes from where tokens stand. A class "
-        "of one rollout has no barycenter: its novelty is 0 and its weights are 1."
+        "Share of structure: how much of the class's novelty comes from where tokens stand. A "
+        "class of one rollout has no barycenter: its novelty is 0 and its weights are 1."
     )
 
 

@@ -1,0 +1,34 @@
+"""What did each token of a group earn? The heart of the app."""
+
+import streamlit as st
+
+from hara_viz.ui.empty import explain_no_group
+from hara_viz.ui.group_header import group_header, rollout_table
+from hara_viz.ui.group_view import refusal, selected_group
+from hara_viz.ui.heatmap import heatmap
+from hara_viz.ui.inspector import inspector
+from hara_viz.ui.link_notes import link_notes
+from hara_viz.ui.solver_notes import solver_notes
+from hara_viz.ui.spans_table import spans_table
+
+link_notes()
+view = selected_group()
+if view is None:
+    explain_no_group()
+    st.stop()
+
+group_header(view)
+refusal(view)
+text, pinned = st.columns([3, 1], gap="small")
+with text:
+    heatmap(view)
+with pinned:
+    inspector(view)
+
+spans, rollouts, solver = st.tabs(["Novel spans", "Rollouts", "Barycenters"])
+with spans:
+    spans_table(view)
+with rollouts:
+    rollout_table(view)
+with solver:
+    solver_notes(view)

@@ -1,0 +1,94 @@
+"""Driving the app without a browser. The few private names of Streamlit are confined to this file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.testing.v1 import AppTest
+
+from hara_viz.ui import state
+
+APP = Path(__file__).parents[2] / "app.py"
+
+
+def open_app(query: dict[str, str] | None = None, page: str | None = None) -> AppTest:
+    """A run of the app as a pasted link would start it; fails on any exception."""
+    at = AppTest.from_file(str(APP), default_timeout=60)
+    for name, value in (query or {}).items():
+        at.query_params[name] = value
+    if page is not None:
+        at.run()
+        at.switch_page(page)
+    return checked(at.run())
+
+
+def checked(at: AppTest) -> AppTest:
+    """The same app, if its last run ended well."""
+    assert not at.exception, [(e.message, e.stack_trace[-3:]) for e in at.exception]
+    return at
+
+
+def selection(at: AppTest) -> state.Selection:
+    """What the app has selected."""
+    return at.session_state["hara.selection"]
+
+
+def table(at: AppTest, key: str) -> Any:
+    """The data frame that a table shows; KeyError if it is not on the page."""
+    return _element(at, "dataframe", key).value
+
+
+def click_row(at: AppTest, key: str, row: int) -> AppTest:
+    """Click a row of a table that leads somewhere."""
+    element = _element(at, "dataframe", key)
+    first_column = str(element.value.columns[0])
+    states = _states(at)
+    widget = states.widgets.add()
+    widget.id = element.proto.id
+    cells = {"selection": {"rows": [], "columns": [], "cells": [[row, first_column]]}}
+    widget.string_value = json.dumps(cells)
+    return checked(at._run(states))
+
+
+def component(at: AppTest, key: str) -> Any:
+    """The message of a mounted component: `.bytes`, `.json`, `.component_name`."""
+    return _element(at, "bidi_component", key).proto
+
+
+def trigger(at: AppTest, key: str, event: str, value: object) -> AppTest:
+    """What happens when a component calls `setTriggerValue(event, value)`."""
+    states = _states(at)
+    widget = states.widgets.add()
+    widget.id = f"$$STREAMLIT_INTERNAL_KEY_{component(at, key).id}__events"
+    widget.json_trigger_value = json.dumps([{"event": event, "value": value}])
+    return checked(at._run(states))
+
+
+def plain(markdown: str) -> str:
+    """What a reader sees of text that went through `words.inert`."""
+    return markdown.replace("\\", "").replace("\u2060", "")
+
+
+def shown_text(at: AppTest) -> str:
+    """All text of the page's simple elements, one per line."""
+    kinds = ("text", "caption", "markdown", "code", "info", "warning", "error", "subheader")
+    return "\n".join(str(element.value) for kind in kinds for element in getattr(at, kind))
+
+
+def _element(at: AppTest, kind: str, key: str) -> Any:
+    found = [element for element in _all(at, kind) if element.key == key]
+    if not found:
+        known = [element.key for element in _all(at, kind)]
+        raise KeyError(f"no {kind} with key {key!r} on the page; there are {known}")
+    return found[0]
+
+
+def _states(at: AppTest) -> WidgetStates:
+    return at._tree.get_widget_states()
+
+
+def _all(at: AppTest, kind: str) -> list[Any]:
+    return list(at.dataframe if kind == "dataframe" else at.get(kind))
