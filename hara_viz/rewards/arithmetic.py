@@ -94,6 +94,18 @@ def evaluate(tokens: tuple[str, ...], values: Mapping[str, Decimal]) -> Decimal:
         return value
 
 
+def is_formula(text: str) -> bool:
+    """Whether the calculator understands the text, whatever its value."""
+    try:
+        tokens = tokens_of(text)
+        evaluate(tokens, dict.fromkeys(variables_of(tokens), Decimal(2)))
+    except NotUnderstoodError:
+        return False
+    except ArithmeticError:
+        return True
+    return True
+
+
 class _Reader:
     """Recursive descent that evaluates as it reads; one use."""
 

@@ -39,7 +39,7 @@ class FoundAnswer(NamedTuple):
 
 _HASHES = re.compile(r"####[ \t]*([^\n]*)")
 _CUE = re.compile(
-    r"\banswer\b[^\n.:=?!]{0,60}?(?:\bis\b|[:=])[*_`]{0,3}[ \t]*[:=]?\s{0,4}()",
+    r"\banswer\b[^\n.:=?!]{0,60}?(?:\bis\b|[:=])[*_`]{0,3}[ \t]*[:=]?\s{0,4}",
     re.IGNORECASE,
 )
 _BOLD = re.compile(r"\*\*([^*\n]{1,60})\*\*")
@@ -95,7 +95,8 @@ def last_line(text: str) -> FoundAnswer | None:
 
 
 def _last_first(pattern: re.Pattern[str], text: str) -> list[Span]:
-    return [Span(*match.span(1)) for match in pattern.finditer(text)][::-1]
+    """Of the pattern's group, if it has one."""
+    return [Span(*match.span(pattern.groups)) for match in pattern.finditer(text)][::-1]
 
 
 def _tagged(text: str) -> list[Span]:

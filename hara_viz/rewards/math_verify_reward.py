@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from hara_viz.errors import FormatError
+from hara_viz.rewards.arithmetic import is_formula
 from hara_viz.rewards.final_answer import FoundAnswer, find_answer
 from hara_viz.rewards.numerals import numerals
 from hara_viz.rewards.second_opinion import equal_value
@@ -79,7 +80,11 @@ def read_gold(gold: str) -> str:
 def _parsed_gold(gold: str) -> list[Any]:
     found = find_answer(gold)
     bare = (gold if found is None else found.text).strip()
-    return _parse(f"\\boxed{{{bare}}}") if bare else []
+    parsed = _parse(f"\\boxed{{{bare}}}") if bare else []
+    # Text alone means that it was found but not understood. A sound formula may stay text, as
+    # those with \mathrm{e} do: then it is compared letter by letter.
+    understood = any(not isinstance(entry, str) for entry in parsed)
+    return parsed if understood or is_formula(bare) else []
 
 
 def _parse(text: str) -> list[Any]:

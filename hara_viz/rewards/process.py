@@ -20,6 +20,8 @@ from hara_viz.rewards.spec import RewardTerm
 
 START_LIMIT = 120.0
 """Seconds a worker may take to load its verifiers, on a machine that is busy."""
+EXIT_GRACE = 1.0
+"""Seconds for a worker that closed its pipe to end by itself."""
 # The child resolves modules exactly as its parent does.
 _BOOT = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
@@ -88,6 +90,8 @@ class WorkerProcess:
             reply = json.loads(line)
             self.worn = self.worn or reply.get("worn", False)
             return reply
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(EXIT_GRACE)  # its own exit code says more than our signal
         self.kill()
         if expired:
             raise WorkerTimeoutError(f"no reply within {timeout:g} s")
