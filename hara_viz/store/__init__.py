@@ -5,7 +5,8 @@ What a run's directory holds, and which file here knows it:
 * `run.json` header.py · `README.md` card.py · `COMPLETE` completion.py
 * `rollouts/` schema.py (columns), parquet.py · `states/` states.py
 * `groups.parquet` index.py, shown as tables by summaries.py
-* `rewards/<version>/` rewards.py, rewards_writer.py · `annotations.jsonl` annotations.py
+* `rewards/<version>/` rewards.py, rewards_writer.py · `logprobs/` readings.py
+* `annotations.jsonl` annotations.py
 
 writer.py writes a run, reader.py reads one, listing.py lists many. files.py, lock.py, layout.py,
 text_json.py and roots.py are what they stand on. Nothing here knows models or screens.
@@ -14,6 +15,7 @@ text_json.py and roots.py are what they stand on. Nothing here knows models or s
 from hara_viz.store.annotations import Annotation, Annotations, Kind, annotate, undo
 from hara_viz.store.listing import RunSummary, list_runs, summarise_run
 from hara_viz.store.reader import Run, open_run
+from hara_viz.store.readings import Reading, ReadingWriter
 from hara_viz.store.rewards_writer import RewardsWriter
 from hara_viz.store.roots import confine
 from hara_viz.store.schema import SCHEMA_VERSION
@@ -24,6 +26,8 @@ __all__ = [
     "Annotation",
     "Annotations",
     "Kind",
+    "Reading",
+    "ReadingWriter",
     "RewardsWriter",
     "Run",
     "RunSummary",

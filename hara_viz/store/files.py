@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -60,10 +60,18 @@ def remove(path: Path) -> None:
         _sync(path.parent)
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files of a killed writer; only the holder of the lock may call this."""
-    for path in folder.rglob(f".*{_TEMPORARY_SUFFIX}"):
-        path.unlink(missing_ok=True)
+def remove_leftovers(folder: Path, is_ours: Callable[[str], bool] = lambda part: True) -> None:
+    """Remove the temporary files that a killed writer left in a folder.
+
+    Args:
+        folder: Where it wrote.
+        is_ours: Says of a part's name whether its file is ours to write; another writer may be at
+            work in the same folder.
+    """
+    for path in folder.glob(f".*{_TEMPORARY_SUFFIX}"):
+        part = path.name.removeprefix(".").partition(".")[0]
+        if is_ours(part):
+            path.unlink(missing_ok=True)
 
 
 def sha256(path: Path) -> str:

@@ -59,6 +59,11 @@ def read_header(run: Path) -> RunInfo:
         raise FormatError(f"{run / FILE_NAME} is not a run's header: {error}") from error
 
 
+def checkpoint_from(document: Mapping[str, Any]) -> CheckpointInfo:
+    """A checkpoint's record from JSON; raises TypeError where it is none."""
+    return _record(CheckpointInfo, document)
+
+
 def _read_document(run: Path) -> dict[str, Any]:
     try:
         document = json.loads((run / FILE_NAME).read_bytes())
@@ -77,7 +82,7 @@ def _read_document(run: Path) -> dict[str, Any]:
 def _info_from(document: Mapping[str, Any]) -> RunInfo:
     values = dict(document)
     if values.get("checkpoint") is not None:
-        values["checkpoint"] = _record(CheckpointInfo, values["checkpoint"])
+        values["checkpoint"] = checkpoint_from(values["checkpoint"])
     if values.get("series") is not None:
         values["series"] = _record(Series, values["series"])
     if values.get("sampling") is not None:

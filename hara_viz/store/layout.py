@@ -45,6 +45,18 @@ def next_part_number(run: Path) -> int:
     return max((int(match[1]) for match in matches if match), default=-1) + 1
 
 
+def source_name(fingerprint: str) -> str:
+    """A checkpoint's short name in paths.
+
+    Raises:
+        FormatError: The fingerprint, which may come from a foreign file, cannot be a path.
+    """
+    name = fingerprint[:8]
+    if not re.fullmatch(r"[0-9A-Za-z]+", name):
+        raise FormatError(f"{fingerprint!r} is not the fingerprint of a checkpoint")
+    return name
+
+
 def rollouts_path(run: Path, part: str) -> Path:
     """Where the rollouts of a part lie."""
     return run / ROLLOUTS / f"{part}.parquet"

@@ -15,11 +15,19 @@ from hara_viz.store.completion import find_damage
 from hara_viz.store.header import read_header
 from hara_viz.store.index import read_index
 from hara_viz.store.parquet import read_row_group, read_table
+from hara_viz.store.readings import Reading, list_readers, read_readings
 from hara_viz.store.rewards import latest_version, read_rewards, version_parts
 from hara_viz.store.schema import iterate_groups, judge_again, key_of, table_to_rollouts
 from hara_viz.store.states import read_states, states_folder, stored_layers
 from hara_viz.store.summaries import override_rewards, to_frame
-from hara_viz.types import GroupKey, HiddenStates, Rollout, RolloutGroup, RunInfo
+from hara_viz.types import (
+    CheckpointInfo,
+    GroupKey,
+    HiddenStates,
+    Rollout,
+    RolloutGroup,
+    RunInfo,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +70,11 @@ class Run:
         return stored_layers(self.path)
 
     @property
+    def readers(self) -> tuple[CheckpointInfo, ...]:
+        """Checkpoints whose log-probabilities of the completions are stored."""
+        return list_readers(self.path)
+
+    @property
     def parts(self) -> tuple[str, ...]:
         """Names of the parts, in order."""
         return layout.list_parts(self.path / layout.ROLLOUTS, ".parquet")
@@ -99,6 +112,7 @@ class Run:
                 f"{path}, row group {place['row_group']}, does not hold the group {tuple(key)} "
                 "alone; remove groups.parquet if the file was replaced, it is rebuilt"
             )
+        rollouts = self._read_by_itself(rollouts, place["part"], place["row_group"])
         return RolloutGroup(self._judged(rollouts, place["part"], place["first_row"]))
 
     def load_part(self, part: str) -> tuple[RolloutGroup, ...]:
@@ -106,7 +120,10 @@ class Run:
         layout.part_number(part)
         path = layout.rollouts_path(self.path, part)
         rollouts = self._judged(table_to_rollouts(read_table(path), str(path)), part, 0)
-        return tuple(iterate_groups(rollouts))
+        return tuple(
+            RolloutGroup(self._read_by_itself(group.rollouts, part, row_group))
+            for row_group, group in enumerate(iterate_groups(rollouts))
+        )
 
     def load_states(
         self, key: GroupKey, layer: int, *, source: str | None = None
@@ -135,6 +152,15 @@ class Run:
                 "`hara-viz states` again"
             )
         return states if len(states.states) or not any(place["lengths"]) else None
+
+    def load_readings(self, key: GroupKey, source: str) -> tuple[Reading, ...] | None:
+        """What a checkpoint, by its fingerprint, says of a group; None if it did not read it.
+
+        The log-ratio to a reference is logprobs (raw) minus the reference's.
+        """
+        place = self._place(key)
+        rollouts = self.load_group(key).rollouts
+        return read_readings(self.path, source, place["part"], place["row_group"], rollouts)
 
     def warnings(self) -> tuple[str, ...]:
         """What a user should know about the run's condition, one sentence each; quick."""
@@ -176,6 +202,28 @@ class Run:
             raise MissingInputError(
                 f"{self.path} has no group {tuple(key)}; `keys()` lists those it has"
             ) from None
+
+    def _read_by_itself(
+        self, rollouts: tuple[Rollout, ...], part: str, row_group: int
+    ) -> tuple[Rollout, ...]:
+        """Rollouts that came without log-probabilities, with those of the run's checkpoint."""
+        own = self.info.checkpoint
+        if own is None or not own.fingerprint or all(r.logprobs is not None for r in rollouts):
+            return rollouts
+        readings = read_readings(self.path, own.fingerprint, part, row_group, rollouts)
+        if readings is None:
+            return rollouts
+        return tuple(
+            rollout
+            if rollout.logprobs is not None
+            else replace(
+                rollout,
+                logprobs=reading.logprobs,
+                logprobs_kind="raw",
+                entropy=rollout.entropy or reading.entropy,
+            )
+            for rollout, reading in zip(rollouts, readings, strict=True)
+        )
 
     def _judged(
         self, rollouts: Sequence[Rollout], part: str, first_row: int

@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 
 from hara_viz.errors import FormatError, InvalidInputError, ShapeError
 from hara_viz.store.files import replacing
-from hara_viz.store.layout import STATES
+from hara_viz.store.layout import STATES, source_name
 from hara_viz.types import HiddenStates, Projection, RolloutGroup
 
 STORED_DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
@@ -33,7 +33,7 @@ def states_folder(run: Path, layer: int, source: str | None = None) -> Path:
     """
     if layer < 0:
         raise InvalidInputError(f"layer is {layer}; stored layers are counted from 0 (embeddings)")
-    return run / STATES / (str(layer) if source is None else f"{layer}@{source[:8]}")
+    return run / STATES / (str(layer) if source is None else f"{layer}@{source_name(source)}")
 
 
 def stored_layers(run: Path, source: str | None = None) -> tuple[int, ...]:
@@ -41,7 +41,7 @@ def stored_layers(run: Path, source: str | None = None) -> tuple[int, ...]:
     folder = run / STATES
     if not folder.is_dir():
         return ()
-    wanted = "" if source is None else source[:8]
+    wanted = "" if source is None else source_name(source)
     split = (path.name.partition("@") for path in folder.iterdir() if path.is_dir())
     return tuple(sorted(int(name) for name, _, of in split if of == wanted and name.isdecimal()))
 

@@ -139,7 +139,6 @@ class RunWriter:
         self.close()
 
     def _open(self, info: RunInfo, resume: bool) -> RunInfo:
-        remove_leftovers(self.path)
         if not (self.path / HEADER).exists():
             write_header(self.path, info)
             write_card(self.path, info)
@@ -157,9 +156,13 @@ class RunWriter:
         parts = set(layout.list_parts(self.path / layout.ROLLOUTS, ".parquet"))
         for part in parts:
             row_group_sizes(layout.rollouts_path(self.path, part))  # names a damaged part
-        for states in (self.path / layout.STATES).glob("*/part-*.safetensors"):
-            if states.stem not in parts:  # killed before the commit
-                states.unlink()
+        remove_leftovers(self.path / layout.ROLLOUTS)
+        for folder in (self.path / layout.STATES).glob("*"):
+            # A reading may be going on meanwhile, but of committed parts.
+            remove_leftovers(folder, lambda part: part not in parts)
+            for part in layout.list_parts(folder, ".safetensors"):
+                if part not in parts:  # killed before the commit
+                    remove(folder / f"{part}.safetensors")
         update_index(self.path, lambda table: _only_parts(table, parts))
         keys = read_index(self.path).select(["global_step", "problem_id", "group"]).to_pylist()
         return {key_of(row) for row in keys}, layout.next_part_number(self.path)
