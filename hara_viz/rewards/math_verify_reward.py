@@ -121,7 +121,7 @@ def _locate(text: str, parsed: list[Any], spelling: str, marked: FoundAnswer | N
     """Where the text has what math-verify read; it does not say so itself."""
     if not parsed:
         return None
-    if marked is not None and _same_parse(parsed, marked.text):
+    if marked is not None and (spelling == marked.text or _same_parse(parsed, marked.text)):
         return marked.span
     start = text.rfind(spelling) if spelling else -1
     if start >= 0:
@@ -163,6 +163,8 @@ def _doubt(gold: str, read: _Read, equal: bool) -> tuple[float | None, str]:
             f", but in doubt: by the second opinion the answer {answer[:MAX_SHOWN]!r} {says} "
             "the reference"
         )
+    if equal and all(isinstance(entry, str) for entry in read.parsed):
+        return None, ", compared letter by letter: math-verify does not understand the answer"
     if read.marked is None:
         return None, ", picked from running text: the completion marks no answer as final"
     return None, ""

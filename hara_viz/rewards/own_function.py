@@ -18,6 +18,7 @@ import inspect
 import math
 import sys
 from collections.abc import Callable, Mapping
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,7 @@ def _verdict(value: Any) -> Verdict:
     parts = {
         str(name): _number(extra)
         for name, extra in value.items()
-        if name != "score" and isinstance(extra, bool | int | float)
+        if name != "score" and isinstance(extra, Real)
     }
     return Verdict(
         value=score,

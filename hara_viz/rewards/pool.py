@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 from types import TracebackType
@@ -24,6 +24,7 @@ from hara_viz.rewards.verdict import RewardItem, Verdict
 if TYPE_CHECKING:
     from hara_viz.types import Judgement
 
+Judged = tuple[str, str | None] | RewardItem
 WINDOW = 8
 """Items under way per worker: enough that none waits, few enough to stream long inputs."""
 
@@ -74,7 +75,7 @@ class RewardPool:
         self._alive: set[WorkerProcess] = set()
         self._closed = False
 
-    def judge(self, items: Iterable[tuple[str, str | None] | RewardItem]) -> list[Judgement]:
+    def judge(self, items: Iterable[Judged]) -> list[Judgement]:
         """Judgements of all items, in their order.
 
         Args:
@@ -85,7 +86,7 @@ class RewardPool:
         """
         return list(self.stream(items))
 
-    def stream(self, items: Iterable[tuple[str, str | None] | RewardItem]) -> Iterator[Judgement]:
+    def stream(self, items: Iterable[Judged]) -> Generator[Judgement, None, None]:
         """Judgements in the items' order, each as soon as it and those before it are there."""
         under_way: deque[Future[list[Verdict]]] = deque()
         try:
@@ -192,7 +193,7 @@ class RewardPool:
         return fresh
 
 
-def _as_item(item: tuple[str, str | None] | RewardItem) -> RewardItem:
+def _as_item(item: Judged) -> RewardItem:
     return item if isinstance(item, RewardItem) else RewardItem(item[0], item[1])
 
 

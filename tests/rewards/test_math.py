@@ -95,6 +95,12 @@ def test_an_unfinished_answer_that_scores_is_marked(pool: RewardPool) -> None:
     assert "picked from running text" in judged.reason
 
 
+def test_a_match_of_mere_letters_is_marked(pool: RewardPool) -> None:
+    judged = judge(pool, r"\boxed{1-1/\mathrm{e}}", r"1-1/\mathrm{e}")
+    assert judged.reward == 1.0
+    assert "letter by letter" in judged.reason
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 
 from hara_viz.errors import ConfigError, FormatError, InvalidInputError
-from hara_viz.rewards import RewardItem, RewardPool, parsed_gold
+from hara_viz.rewards import RewardItem, RewardPool, parse_reward, parsed_gold
+from hara_viz.rewards.process import WorkerDiedError, WorkerProcess
+from hara_viz.rewards.worker import ORPHAN_GRACE
 from hara_viz.types import Judgement
 
 ROOT = Path(__file__).parents[2]
@@ -67,11 +69,13 @@ def pool(obedient: str) -> Iterator[RewardPool]:
 
 
 def is_running(pid: int) -> bool:
+    """Zombies are gone too: not every machine has somebody who reaps orphans."""
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+        stat = Path(f"/proc/{pid}/stat")
+        return not stat.exists() or stat.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
         return False
-    return True
 
 
 @pytest.mark.parametrize(
@@ -112,7 +116,7 @@ def test_results_stream_from_an_endless_input(pool: RewardPool) -> None:
     stream = pool.stream(endless())
     assert [next(stream).reward for _ in range(40)] == [3.0] * 40
     assert len(taken) <= 40 + 16
-    stream.close()  # pyright: ignore[reportAttributeAccessIssue]
+    stream.close()
 
 
 def test_killed_from_outside_between_and_while_judging(pool: RewardPool) -> None:
@@ -224,6 +228,32 @@ def test_a_script_without_a_main_guard(tmp_path: Path) -> None:
         capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     assert shown.stdout == "once\n1.0\n"
+
+
+def test_workers_do_not_outlive_a_parent_that_was_killed() -> None:
+    code = (
+        "import time; from hara_viz.rewards import RewardPool; pool = RewardPool('number'); "
+        "pool.judge([('1', '1')] * 4); print(*pool.pids(), flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        parent.kill()
+    assert pids
+    deadline = time.monotonic() + 20
+    while any(is_running(pid) for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(is_running(pid) for pid in pids)
+
+
+def test_a_hung_worker_ends_itself_when_nobody_kills_it(obedient: str) -> None:
+    worker = WorkerProcess(parse_reward(obedient), memory_mb=64)
+    overdue = 0.3 - ORPHAN_GRACE
+    with pytest.raises(WorkerDiedError, match="exit code 1"):
+        worker.ask({"judge": ["hang in C", None, ""], "timeout": overdue}, timeout=30)
+    worker.close()
 
 
 def test_importing_rewards_is_light() -> None:
