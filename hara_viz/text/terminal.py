@@ -12,9 +12,9 @@ _UNSAFE = {"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"}
 def inert(text: str) -> str:
     """`text` with nothing invisible left that acts: only newlines and tabs pass.
 
-    Control codes become their pictures (escape is ␛), so an ANSI sequence is seen, not obeyed;
-    direction overrides, other invisible marks, halves of surrogate pairs and unassigned code
-    points become `‹U+202E›`.
+    Control codes, direction overrides, other invisible marks, halves of surrogate pairs and
+    unassigned code points become `‹U+001B›`, so an ANSI sequence is seen, not obeyed. (The control
+    pictures of Unicode would be shorter, but many fonts lack them.)
     """
     if text.isascii() and text.isprintable():
         return text
@@ -29,7 +29,4 @@ def plain(text: str) -> str:
 def _shown(char: str) -> str:
     if char in "\n\t" or char in _JOINERS or unicodedata.category(char) not in _UNSAFE:
         return char
-    code = ord(char)
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "␡" if code == 0x7F else f"‹U+{code:04X}›"
+    return f"‹U+{ord(char):04X}›"

@@ -41,7 +41,7 @@ groups = _load("groups")
 KINDS = (
     Kind("a", (5,), False),
     Kind(" 🙂\n", (6, 7, 8), False),
-    Kind("␛", (9,), False, "1b"),
+    Kind("‹U+001B›", (9,), False, "1b"),
     Kind("<|e|>", (1,), True),
 )
 

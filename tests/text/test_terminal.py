@@ -15,8 +15,8 @@ from hara_viz.text.terminal import inert, plain
     ("text", "shown"),
     [
         ("a\nb\tc", "a⏎b⇥c"),
-        ("\x1b[31mred\x1b[0m", "␛[31mred␛[0m"),
-        ("\x1b]0;title\x07", "␛]0;title␇"),
+        ("\x1b[31mred\x1b[0m", "‹U+001B›[31mred‹U+001B›[0m"),
+        ("\x1b]0;title\x07", "‹U+001B›]0;title‹U+0007›"),
         ("\x9b31m", "‹U+009B›31m"),
         ("over\u202ewritten", "over‹U+202E›written"),
         ("iso\u2066late\u2069", "iso‹U+2066›late‹U+2069›"),
@@ -24,7 +24,7 @@ from hara_viz.text.terminal import inert, plain
         ("line\u2028sep\u0085", "line‹U+2028›sep‹U+0085›"),
         ("half\ud83d", "half‹U+D83D›"),
         ("hidden\U000e0041", "hidden‹U+E0041›"),
-        ("\r\x00\x7f", "␍␀␡"),
+        ("\r\x00\x7f", "‹U+000D›‹U+0000›‹U+007F›"),
         ("👩‍👧 é ไทย שלום", "👩‍👧 é ไทย שלום"),
     ],
 )

@@ -76,10 +76,13 @@ MODULES = (
     "search",
     "dom",
     "address",
+    "reporter",
     "toolbar",
     "overview",
     "tooltip",
     "rollout",
+    "sections",
+    "moves",
     "keys",
     "component",
 )

@@ -1,7 +1,14 @@
 // The view <-> the page's address, under the names of hara_viz/ui/link.py. A page without a usable
 // address (about:blank, a file under a strict policy) simply keeps none.
 
-const NAMES = { signal: "signal", underline: "under", granularity: "level", bounds: "bounds", sample: "rollout", token: "token" };
+const NAMES = {
+  signal: "signal",
+  underline: "under",
+  granularity: "level",
+  bounds: "bounds",
+  sample: "rollout",
+  token: "token",
+};
 const DEFAULTS = { signal: "novelty", granularity: "token" };
 
 export function readAddress(search = window.location.search) {
@@ -16,7 +23,8 @@ export function readAddress(search = window.location.search) {
   const level = query.get("level");
   view.granularity = ["step", "rollout"].includes(level) ? level : "token";
   const bounds = (query.get("bounds") ?? "").split("..").map(Number);
-  view.bounds = bounds.length === 2 && bounds.every(Number.isFinite) && bounds[0] < bounds[1] ? bounds : null;
+  view.bounds =
+    bounds.length === 2 && bounds.every(Number.isFinite) && bounds[0] < bounds[1] ? bounds : null;
   return view;
 }
 

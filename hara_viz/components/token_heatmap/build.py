@@ -42,16 +42,14 @@ def frame_of(
             f"credit of {credit.weights.numel()} tokens and {credit.baseline.numel()} rollouts "
             f"does not fit a group of {n_tokens} and {len(group)}; compute it for this group"
         )
-    kinds: dict[Kind, int] = {}
+    kinds = _Kinds()
     cells: list[int] = []
     rows: list[FrameRow] = []
     special = frozenset(special_ids)
     for rollout, advantage in zip(group.rollouts, credit.baseline.tolist(), strict=True):
         starts = rollout.cell_start or (0,) * len(rollout.completion_ids)
         own = cells_of(rollout.completion_text, starts, rollout.completion_ids, special)
-        cells += [
-            kinds.setdefault(kind, len(kinds)) for kind in (_kind_of(rollout, cell) for cell in own)
-        ]
+        cells += [kinds.index(rollout, cell) for cell in own]
         rows.append(_row(rollout, own, starts, advantage, success_threshold))
     # Credit gives an unscored rollout novelty 0 and means "unknown"; as zeros it would pull the
     # colour domain of the whole group down.
@@ -63,19 +61,30 @@ def frame_of(
     } | _known_channels(group)
     return Frame(
         rows=tuple(rows),
-        kinds=tuple(kinds),
+        kinds=tuple(kinds.found),
         cells=np.asarray(cells, np.int64),
         channels=channels,
         signals=available(set(channels)),
     )
 
 
-def _kind_of(rollout: Rollout, cell: Cell) -> Kind:
-    text = rollout.completion_text[cell.start : cell.end]
-    shown = inert(text)
-    raw = None if shown == text else text.encode("utf-8", "surrogatepass").hex()
-    ids = tuple(rollout.completion_ids[cell.first_token : cell.last_token])
-    return Kind(shown, ids, cell.special, raw)
+class _Kinds:
+    """Numbers equal cells alike, in the order in which they first occur."""
+
+    def __init__(self) -> None:
+        self.found: list[Kind] = []
+        self._index: dict[tuple[str, tuple[int, ...], bool], int] = {}
+
+    def index(self, rollout: Rollout, cell: Cell) -> int:
+        text = rollout.completion_text[cell.start : cell.end]
+        ids = rollout.completion_ids[cell.first_token : cell.last_token]
+        key = (text, ids, cell.special)
+        if key not in self._index:
+            shown = inert(text)
+            raw = None if shown == text else text.encode("utf-8", "surrogatepass").hex()
+            self._index[key] = len(self.found)
+            self.found.append(Kind(shown, tuple(ids), cell.special, raw))
+        return self._index[key]
 
 
 def _row(

@@ -10,8 +10,8 @@ const PALETTES = {
     divergingLine: ["#1d5fae", "#6ba3dc", "#8a8f9800", "#ec9450", "#b65a0c"],
   },
   dark: {
-    sequential: ["#12151b00", "#3d2b33", "#6d3a3e", "#9a4a40", "#c25f40"],
-    diverging: ["#3a76b8", "#2b557f", "#203650", "#12151b00", "#4a3423", "#7d4e22", "#b0671f"],
+    sequential: ["#12151b00", "#3a2a33", "#63353d", "#853c3c", "#a04a32"],
+    diverging: ["#2f69a6", "#284f78", "#1f354e", "#12151b00", "#453122", "#6d4520", "#92541a"],
     sequentialLine: ["#5eead400", "#2f7f77", "#3fb3a6", "#6ff0e0"],
     divergingLine: ["#7cb4f2", "#3a76b8", "#8a8f9800", "#b0671f", "#ffb066"],
   },
@@ -22,7 +22,13 @@ export function colourScale(domain, signed, dark, line = false) {
   const theme = dark ? PALETTES.dark : PALETTES.light;
   const css = ramp(theme[(signed ? "diverging" : "sequential") + (line ? "Line" : "")]);
   const index = (value) => position(value, domain, signed);
-  return { css, signed, domain, index, of: (value) => (Number.isNaN(value) ? null : css[index(value)]) };
+  return {
+    css,
+    signed,
+    domain,
+    index,
+    of: (value) => (Number.isNaN(value) ? null : css[index(value)]),
+  };
 }
 
 // 0 … 255; values outside the domain take its ends. Zero is the middle of a signed scale even if
@@ -60,7 +66,11 @@ function parseColour(hex) {
 // Is a page with this background (any css rgb(), or #hex) a dark one?
 export function isDark(background) {
   const numbers = background.startsWith("#")
-    ? parseColour(background.length === 4 ? `#${[...background.slice(1)].map((d) => d + d).join("")}` : background)
+    ? parseColour(
+        background.length === 4
+          ? `#${[...background.slice(1)].map((d) => d + d).join("")}`
+          : background,
+      )
     : (background.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number);
   const [red, green, blue] = numbers;
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128;

@@ -17,19 +17,35 @@ export function parseFrame(bytes) {
   const cellBytes = padded(nCells * (wide ? 4 : 2));
   const channelBytes = padded(nTokens * 2);
   const expected = cellBytes + channelBytes * header.channels.length;
-  demand(body.byteLength === expected, `it has ${body.byteLength} bytes after its header, not ${expected}`);
-  const cells = wide ? new Uint32Array(body.buffer, 0, nCells) : new Uint16Array(body.buffer, 0, nCells);
+  demand(
+    body.byteLength === expected,
+    `it has ${body.byteLength} bytes after its header, not ${expected}`,
+  );
+  const cells = wide
+    ? new Uint32Array(body.buffer, 0, nCells)
+    : new Uint16Array(body.buffer, 0, nCells);
   const channels = new Map();
   header.channels.forEach((channel, i) => {
-    demand(channel.scale > 0 && Number.isFinite(channel.scale), `channel ${channel.name} has no scale`);
+    demand(
+      channel.scale > 0 && Number.isFinite(channel.scale),
+      `channel ${channel.name} has no scale`,
+    );
     const bits = new Uint16Array(body.buffer, cellBytes + i * channelBytes, nTokens);
     channels.set(String(channel.name), { bits, scale: channel.scale });
   });
   const firstToken = firstTokens(cells, kinds, rows);
   checkSignals(header.signals, channels);
   return {
-    content: String(header.content), rows, kinds, cells, firstToken, channels,
-    signals: header.signals, nCells, nTokens, cache: new Map(),
+    content: String(header.content),
+    rows,
+    kinds,
+    cells,
+    firstToken,
+    channels,
+    signals: header.signals,
+    nCells,
+    nTokens,
+    cache: new Map(),
   };
 }
 
@@ -44,7 +60,9 @@ function openFrame(bytes) {
   demand(16 + padded(length) <= bytes.length, "it ends within its header");
   let header = null;
   try {
-    header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(16, 16 + length)));
+    header = JSON.parse(
+      new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(16, 16 + length)),
+    );
   } catch {
     throw new FrameError("its header is not JSON");
   }
@@ -55,16 +73,25 @@ function openFrame(bytes) {
 }
 
 function readKind(kind) {
-  demand(Array.isArray(kind) && Array.isArray(kind[1]) && kind[1].length > 0, "a cell has no tokens");
+  demand(
+    Array.isArray(kind) && Array.isArray(kind[1]) && kind[1].length > 0,
+    "a cell has no tokens",
+  );
   const [text, ids, special, raw] = kind;
   return { text: String(text), ids, special: Boolean(special), raw: raw ?? null };
 }
 
 function readRow(row) {
-  demand(isCount(row.sample) && isCount(row.cells) && isCount(row.tokens), "a rollout has no length");
+  demand(
+    isCount(row.sample) && isCount(row.cells) && isCount(row.tokens),
+    "a rollout has no length",
+  );
   const ranges = [...(row.think ?? []), ...(row.answer ? [row.answer] : [])];
   for (const [first, last] of ranges) {
-    demand(isCount(first) && first <= last && last <= row.cells, `rollout ${row.sample}: a range is outside`);
+    demand(
+      isCount(first) && first <= last && last <= row.cells,
+      `rollout ${row.sample}: a range is outside`,
+    );
   }
   const steps = Uint32Array.from(row.steps ?? []);
   for (let i = 0; i < steps.length; i++) {
@@ -94,7 +121,10 @@ function firstTokens(cells, kinds, rows) {
   }
   for (const row of rows) {
     const held = first[row.cell0 + row.cells] - row.token0;
-    demand(held === row.tokens, `rollout ${row.sample}: its cells hold ${held} tokens, not ${row.tokens}`);
+    demand(
+      held === row.tokens,
+      `rollout ${row.sample}: its cells hold ${held} tokens, not ${row.tokens}`,
+    );
   }
   return first;
 }
@@ -103,7 +133,10 @@ function checkSignals(signals, channels) {
   for (const signal of signals) {
     demand(Array.isArray(signal.terms), `signal ${signal.name} has no terms`);
     for (const [, channel] of signal.terms) {
-      demand(channel === null || channels.has(channel), `signal ${signal.name} needs channel ${channel}`);
+      demand(
+        channel === null || channels.has(channel),
+        `signal ${signal.name} needs channel ${channel}`,
+      );
     }
   }
 }

@@ -1,38 +1,54 @@
 // Which key does what. One map for the handler and for the help, so that they agree.
 
 import { make } from "./dom.js";
+import { askPosition, stepPeak, stepRollout, stepToken } from "./moves.js";
 
 export const KEYS = [
-  ["n", "next rollout", (app) => app.stepRollout(1)],
-  ["p", "previous rollout", (app) => app.stepRollout(-1)],
-  ["N", "next problem", (app) => app.tell("problem", 1)],
-  ["P", "previous problem", (app) => app.tell("problem", -1)],
-  ["ArrowRight", "next token", (app) => app.stepToken(1)],
-  ["ArrowLeft", "previous token", (app) => app.stepToken(-1)],
-  ["]", "next peak of the fill signal", (app) => app.stepPeak(1)],
-  ["[", "previous peak", (app) => app.stepPeak(-1)],
-  ["/", "search all rollouts (Enter next, Shift+Enter previous)", (app) => app.focusSearch()],
-  ["g", "go to a token by number", (app) => app.askPosition()],
-  ["e", "expand or collapse this rollout", (app) => app.cycleCurrent()],
-  ["w", "marks for spaces, line ends, special tokens", (app) => app.actions.marks()],
+  ["n", "next rollout", (app) => stepRollout(app, 1)],
+  ["p", "previous rollout", (app) => stepRollout(app, -1)],
+  ["N", "next problem", (app) => app.reporter.tell("problem", 1)],
+  ["P", "previous problem", (app) => app.reporter.tell("problem", -1)],
+  ["ArrowRight", "next token", (app) => stepToken(app, 1)],
+  ["ArrowLeft", "previous token", (app) => stepToken(app, -1)],
+  ["]", "next peak of the fill signal", (app) => stepPeak(app, 1)],
+  ["[", "previous peak", (app) => stepPeak(app, -1)],
+  [
+    "/",
+    "search all rollouts (Enter next, Shift+Enter previous)",
+    (app) => app.toolbar.focusSearch(),
+  ],
+  ["g", "go to a token by number", (app) => askPosition(app)],
+  ["e", "expand or collapse this rollout", (app) => app.cycle(app.current())],
+  ["w", "marks for spaces, line ends, special tokens", (app) => app.toggleMarks()],
   ["Escape", "unpin, close", (app) => app.escape()],
-  ["?", "this map", (app) => app.actions.help()],
+  ["?", "this map", (app) => app.toggleHelp()],
 ];
 const SHOWN = { ArrowRight: "→", ArrowLeft: "←", Escape: "Esc" };
+const EDITABLE = "input, textarea, select, [contenteditable], [contenteditable] *";
 
-// True if the key was ours.
+// Does the key's move, if it is one of ours and the reader is not typing.
 export function handleKey(app, event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return false;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   const origin = event.composedPath()[0];
-  if (origin instanceof Element && origin.matches("input, textarea, select, [contenteditable], [contenteditable] *")) return false;
+  if (origin instanceof Element && origin.matches(EDITABLE)) return;
   const found = KEYS.find(([key]) => key === event.key);
-  if (!found) return false;
+  if (!found) return;
   event.preventDefault();
   found[2](app);
-  return true;
 }
 
 export function keyMap(close) {
-  const rows = KEYS.map(([key, meaning]) => make("div", { children: [make("kbd", { text: SHOWN[key] ?? key }), make("span", { text: meaning })] }));
-  return make("div", { class: "help", role: "dialog", "aria-label": "Keyboard map", on: { click: close }, children: [make("div", { class: "help-list", children: rows })] });
+  const rows = KEYS.map(([key, meaning]) =>
+    make("div", {
+      children: [make("kbd", { text: SHOWN[key] ?? key }), make("span", { text: meaning })],
+    }),
+  );
+  const list = make("div", { class: "help-list", children: rows });
+  return make("div", {
+    class: "help",
+    role: "dialog",
+    "aria-label": "Keyboard map",
+    on: { click: close },
+    children: [list],
+  });
 }

@@ -8,14 +8,17 @@
 const WORDS = /\s*\S+|\s+/g;
 const LONGEST = 40;
 // Scripts written without spaces may break between any two characters.
-const UNSPACED = /[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u2E80-\u303F\u3040-\u30FF\u3400-\u9FFF\uF900-\uFAFF\uFF00-\uFFEF]|[\uD840-\uD87F]/;
+const UNSPACED =
+  /[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u2E80-\u303F\u3040-\u30FF\u3400-\u9FFF\uF900-\uFAFF\uFF00-\uFFEF]|[\uD840-\uD87F]/;
 
 // Segments of every kind: {text, width, breakBefore, breakAfter, newline}. `measure(text)` in pixels.
 export function measureKinds(kinds, measure, marks) {
-  return kinds.map((kind) => segmentsOf(kind, marks).map((segment) => ({
-    ...segment,
-    width: segment.newline && !marks ? 8 : measure(segment.text) + (kind.special ? 10 : 0),
-  })));
+  return kinds.map((kind) =>
+    segmentsOf(kind, marks).map((segment) => ({
+      ...segment,
+      width: segment.newline && !marks ? 8 : measure(segment.text) + (kind.special ? 10 : 0),
+    })),
+  );
 }
 
 export function segmentsOf(kind, marks) {
@@ -25,7 +28,13 @@ export function segmentsOf(kind, marks) {
   }
   const segments = [];
   kind.text.split("\n").forEach((part, i) => {
-    if (i > 0) segments.push({ text: marks ? "⏎" : "", breakBefore: false, breakAfter: true, newline: true });
+    if (i > 0)
+      segments.push({
+        text: marks ? "⏎" : "",
+        breakBefore: false,
+        breakAfter: true,
+        newline: true,
+      });
     for (const word of wordsOf(part)) segments.push(wordSegment(word, marks));
   });
   return segments.length ? segments : [wordSegment("", marks)];
@@ -36,7 +45,8 @@ function wordsOf(part) {
   return part.match(WORDS).flatMap((word) => {
     const letters = Array.from(word);
     const pieces = [];
-    for (let i = 0; i < letters.length; i += LONGEST) pieces.push(letters.slice(i, i + LONGEST).join(""));
+    for (let i = 0; i < letters.length; i += LONGEST)
+      pieces.push(letters.slice(i, i + LONGEST).join(""));
     return pieces;
   });
 }
@@ -54,7 +64,7 @@ function wordSegment(word, marks) {
 // `folds`: [[first, last, name], …] cell ranges of the row that stand as one line each.
 export function layoutRow(frame, row, segments, width, { lineHeight, gap, folds = [] }) {
   const lines = { cell: [], segment: [], soft: [], top: [], fold: [], height: 0 };
-  const pen = { x: 0, blank: 0, started: false, breakAt: null };
+  const pen = { x: 0, blank: 0, started: false, closed: false, breakAt: null };
   const open = (cell, segment, soft, fold = -1) => {
     if (lines.top.length) lines.height += lineHeight;
     if (pen.blank > 1) lines.height += gap;
@@ -63,14 +73,14 @@ export function layoutRow(frame, row, segments, width, { lineHeight, gap, folds 
     lines.soft.push(soft);
     lines.fold.push(fold);
     lines.top.push(lines.height);
-    Object.assign(pen, { x: 0, blank: 0, started: true, breakAt: null });
+    Object.assign(pen, { x: 0, blank: 0, started: true, closed: false, breakAt: null });
   };
   const ends = row.cell0 + row.cells;
   let fold = 0;
   for (let cell = row.cell0; cell < ends; cell++) {
     if (fold < folds.length && cell === row.cell0 + folds[fold][0]) {
       open(cell, 0, 0, fold);
-      pen.blank = 1;
+      pen.closed = true; // only line ends may still stand there
       cell = row.cell0 + folds[fold][1] - 1;
       fold += 1;
       continue;
@@ -84,7 +94,7 @@ export function layoutRow(frame, row, segments, width, { lineHeight, gap, folds 
 function placeCell(own, cell, width, pen, lines, open, segments, frame) {
   for (let s = 0; s < own.length; s++) {
     const segment = own[s];
-    if (!pen.started || (pen.blank > 0 && !segment.newline)) open(cell, s, 0);
+    if (!pen.started || ((pen.closed || pen.blank > 0) && !segment.newline)) open(cell, s, 0);
     if (segment.newline) {
       pen.blank += 1;
       pen.x += segment.width;
@@ -118,7 +128,8 @@ export function lineOfCell(lines, cell) {
   let high = lines.cell.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    const before = lines.cell[middle] < cell || (lines.cell[middle] === cell && lines.segment[middle] === 0);
+    const before =
+      lines.cell[middle] < cell || (lines.cell[middle] === cell && lines.segment[middle] === 0);
     if (before) low = middle;
     else high = middle - 1;
   }

@@ -49,7 +49,12 @@ export class Overview {
     pen.fillStyle = ink;
     for (const [first, last] of row.think) {
       pen.globalAlpha = 0.35;
-      pen.fillRect(x(tokenOf(first)), HEIGHT - 2, Math.max(1, x(tokenOf(last)) - x(tokenOf(first))), 2);
+      pen.fillRect(
+        x(tokenOf(first)),
+        HEIGHT - 2,
+        Math.max(1, x(tokenOf(last)) - x(tokenOf(first))),
+        2,
+      );
     }
     pen.globalAlpha = 1;
     if (row.answer) {
@@ -63,7 +68,12 @@ export class Overview {
     if (shown) {
       pen.strokeStyle = ink;
       const from = x(shown[0]);
-      pen.strokeRect(from + 0.5, COLOURS_TOP - 1.5, Math.max(3, x(shown[1] + 1) - from) - 1, COLOURS_HEIGHT + 3);
+      pen.strokeRect(
+        from + 0.5,
+        COLOURS_TOP - 1.5,
+        Math.max(3, x(shown[1] + 1) - from) - 1,
+        COLOURS_HEIGHT + 3,
+      );
     }
     if (pinned !== null) pen.fillRect(x(pinned + 0.5) - 1, 0, 2, HEIGHT);
   }

@@ -10,7 +10,11 @@ export function findAll(frame, query, limit = 5000) {
     let at = text.indexOf(needle);
     while (at >= 0 && hits.length < limit) {
       const first = cellAt(starts, at);
-      hits.push({ row: r, first: row.cell0 + first, last: row.cell0 + cellAt(starts, at + needle.length - 1) });
+      hits.push({
+        row: r,
+        first: row.cell0 + first,
+        last: row.cell0 + cellAt(starts, at + needle.length - 1),
+      });
       at = text.indexOf(needle, at + needle.length);
     }
   });

@@ -4,41 +4,101 @@
 import { make, options } from "./dom.js";
 import { formatted } from "./values.js";
 
-const LEVELS = [["token", "token"], ["step", "reasoning step"], ["rollout", "rollout"]];
+const LEVELS = [
+  ["token", "token"],
+  ["step", "reasoning step"],
+  ["rollout", "rollout"],
+];
 const SORTS = [
-  ["sample", "number"], ["mean", "mean of the fill"], ["peak", "peak of the fill"],
-  ["reward", "reward"], ["tokens", "length"],
+  ["sample", "number"],
+  ["mean", "mean of the fill"],
+  ["peak", "peak of the fill"],
+  ["reward", "reward"],
+  ["tokens", "length"],
 ];
 
 export class Toolbar {
   constructor(actions) {
     this.actions = actions;
-    const choose = (name) => ({ change: (event) => actions.set({ [name]: event.target.value || null }) });
-    this.fill = make("select", { "aria-label": "Signal that fills the text", on: choose("signal") });
-    this.line = make("select", { "aria-label": "Signal that underlines the text", on: choose("underline") });
+    const choose = (name) => ({
+      change: (event) => actions.set({ [name]: event.target.value || null }),
+    });
+    this.fill = make("select", {
+      "aria-label": "Signal that fills the text",
+      on: choose("signal"),
+    });
+    this.line = make("select", {
+      "aria-label": "Signal that underlines the text",
+      on: choose("underline"),
+    });
     this.level = make("select", { "aria-label": "Granularity", on: choose("granularity") });
-    this.sort = make("select", { "aria-label": "Order of rollouts", on: { change: (e) => actions.sort(e.target.value) } });
+    this.sort = make("select", {
+      "aria-label": "Order of rollouts",
+      on: { change: (e) => actions.sort(e.target.value) },
+    });
     this.marks = toggle("¶", "Show spaces, line ends and special tokens", () => actions.marks());
-    this.think = toggle("fold thinking", "Fold <think> regions to one line each", () => actions.foldAll());
-    this.all = make("button", { type: "button", class: "quiet", on: { click: () => actions.openAll() } });
+    this.think = toggle("fold thinking", "Fold <think> regions to one line each", () =>
+      actions.foldAll(),
+    );
+    this.all = make("button", {
+      type: "button",
+      class: "quiet",
+      on: { click: () => actions.openAll() },
+    });
     this.search = make("input", {
-      type: "search", placeholder: "search  /", "aria-label": "Search all rollouts", spellcheck: "false",
+      type: "search",
+      placeholder: "search  /",
+      "aria-label": "Search all rollouts",
+      spellcheck: "false",
       on: { input: (e) => actions.search(e.target.value), keydown: (e) => this.onSearchKey(e) },
     });
     this.count = make("span", { class: "count", role: "status" });
     const help = make("button", {
-      type: "button", class: "quiet", text: "?", title: "Keyboard", "aria-label": "Keyboard map", on: { click: () => actions.help() },
+      type: "button",
+      class: "quiet",
+      text: "?",
+      title: "Keyboard",
+      "aria-label": "Keyboard map",
+      on: { click: () => actions.help() },
     });
     this.legend = make("div", { class: "legend" });
-    this.element = make("div", { class: "bar", children: [
-      make("div", { class: "choices", children: [
-        labelled("fill", this.fill), labelled("underline", this.line), labelled("per", this.level), labelled("sort by", this.sort),
-        make("span", { class: "spring" }), this.count, this.search,
-      ] }),
-      make("div", { class: "choices", children: [
-        this.legend, make("span", { class: "spring" }), this.think, this.marks, this.all, help,
-      ] }),
-    ] });
+    this.element = make("div", {
+      class: "bar",
+      children: [
+        make("div", {
+          class: "choices",
+          children: [
+            labelled("fill", this.fill),
+            labelled("underline", this.line),
+            labelled("per", this.level),
+            labelled("sort by", this.sort),
+            make("span", { class: "spring" }),
+            this.count,
+            this.search,
+          ],
+        }),
+        make("div", {
+          class: "choices",
+          children: [
+            this.legend,
+            make("span", { class: "spring" }),
+            this.think,
+            this.marks,
+            this.all,
+            help,
+          ],
+        }),
+      ],
+    });
+  }
+
+  focusSearch() {
+    this.search.focus();
+    this.search.select();
+  }
+
+  showCount(text) {
+    this.count.textContent = text;
   }
 
   onSearchKey(event) {
@@ -63,26 +123,48 @@ export class Toolbar {
     this.all.textContent = local.allOpen ? "collapse all" : "expand all";
     const fill = frame.signals.find((signal) => signal.name === view.signal);
     const line = frame.signals.find((signal) => signal.name === view.underline);
-    this.legend.replaceChildren(this.fillLegend(fill, scale, view), ...(line ? [lineLegend(line, lineScale)] : []));
+    this.legend.replaceChildren(
+      this.fillLegend(fill, scale, view),
+      ...(line ? [lineLegend(line, lineScale)] : []),
+    );
   }
 
   fillLegend(signal, scale, view) {
-    const bound = (i) => make("input", {
-      type: "text", inputmode: "decimal", class: "bound", value: formatted(scale.domain[i]),
-      "aria-label": i ? "Upper end of the colours" : "Lower end of the colours",
-      title: "Type a number to set this end of the colours",
-      on: {
-        change: (event) => this.setBound(i, event.target.value, scale.domain),
-        keydown: (event) => event.stopPropagation(),
-      },
+    const bound = (i) =>
+      make("input", {
+        type: "text",
+        inputmode: "decimal",
+        class: "bound",
+        value: formatted(scale.domain[i]),
+        "aria-label": i ? "Upper end of the colours" : "Lower end of the colours",
+        title: "Type a number to set this end of the colours",
+        on: {
+          change: (event) => this.setBound(i, event.target.value, scale.domain),
+          keydown: (event) => event.stopPropagation(),
+        },
+      });
+    return make("span", {
+      class: "key",
+      title: signal.meaning,
+      children: [
+        bound(0),
+        make("span", { class: "ramp", style: `background-image:${gradient(scale)}` }),
+        bound(1),
+        view.bounds
+          ? make("button", {
+              type: "button",
+              class: "quiet",
+              text: "auto",
+              title: "Back to the 2–98 % quantiles of the group",
+              on: { click: () => this.actions.set({ bounds: null }) },
+            })
+          : make("span", {
+              class: "dim",
+              text: "2–98 %",
+              title: `The colours span the 2–98 % quantiles of the group${scale.signed ? ", the same reach on both sides of zero" : ""}.`,
+            }),
+      ],
     });
-    return make("span", { class: "key", title: signal.meaning, children: [
-      bound(0), make("span", { class: "ramp", style: `background-image:${gradient(scale)}` }), bound(1),
-      scale.signed ? make("span", { class: "dim", text: "0 in the middle" }) : null,
-      view.bounds
-        ? make("button", { type: "button", class: "quiet", text: "auto", title: "Back to the 2–98 % quantiles of the group", on: { click: () => this.actions.set({ bounds: null }) } })
-        : make("span", { class: "dim", text: "2–98 % of the group" }),
-    ] });
   }
 
   setBound(i, text, domain) {
@@ -95,11 +177,16 @@ export class Toolbar {
 }
 
 function lineLegend(signal, scale) {
-  return make("span", { class: "key", title: signal.meaning, children: [
-    make("span", { class: "dim", text: formatted(scale.domain[0]) }),
-    make("span", { class: "ramp thin", style: `background-image:${gradient(scale)}` }),
-    make("span", { class: "dim", text: `${formatted(scale.domain[1])}  ${signal.label}` }),
-  ] });
+  return make("span", {
+    class: "key",
+    title: `${signal.label}: ${signal.meaning}`,
+    children: [
+      make("span", { text: formatted(scale.domain[0]) }),
+      make("span", { class: "ramp thin", style: `background-image:${gradient(scale)}` }),
+      make("span", { text: formatted(scale.domain[1]) }),
+      make("span", { class: "dim", text: "underline" }),
+    ],
+  });
 }
 
 function gradient(scale) {
@@ -112,5 +199,12 @@ function labelled(word, control) {
 }
 
 function toggle(text, title, click) {
-  return make("button", { type: "button", class: "quiet", text, title, "aria-pressed": "false", on: { click } });
+  return make("button", {
+    type: "button",
+    class: "quiet",
+    text,
+    title,
+    "aria-pressed": "false",
+    on: { click },
+  });
 }

@@ -1,7 +1,7 @@
 // What is known of the tokens of a cell: text, ids, bytes, place, every signal. Text only.
 
 import { make } from "./dom.js";
-import { formatted, levelValues, stepOf } from "./values.js";
+import { formatted, levelValues, stepOf, valueAt } from "./values.js";
 
 const MOST_TOKENS = 4;
 
@@ -32,33 +32,53 @@ function head(frame, row, cell) {
   const step = stepOf(row, first);
   const several = kind.ids.length > 1;
   const place = several ? `tokens ${first}–${first + kind.ids.length - 1}` : `token ${first}`;
-  const where = [`#${row.sample}`, `${place} of ${row.tokens}`, step === null ? null : `step ${step}`];
+  const where = [
+    `#${row.sample}`,
+    `${place} of ${row.tokens}`,
+    step === null ? null : `step ${step}`,
+  ];
   const bytes = bytesOf(kind);
-  return make("div", { class: "tip-head", children: [
-    make("div", { class: "tip-text", text: visible(kind.text) }),
-    make("div", { class: "dim", text: where.filter(Boolean).join(" · ") }),
-    make("div", { class: "dim", text: [
-      kind.special ? "special" : null,
-      `${several ? "ids" : "id"} ${shortened(kind.ids)}`,
-      bytes ? `bytes ${bytes}` : null,
-      several ? "one character, shared" : null,
-    ].filter(Boolean).join(" · ") }),
-  ] });
+  return make("div", {
+    class: "tip-head",
+    children: [
+      make("div", { class: "tip-text", text: visible(kind.text) }),
+      make("div", { class: "dim", text: where.filter(Boolean).join(" · ") }),
+      make("div", {
+        class: "dim",
+        text: [
+          kind.special ? "special" : null,
+          `${several ? "ids" : "id"} ${shortened(kind.ids)}`,
+          bytes ? `bytes ${bytes}` : null,
+          several ? "one character, shared" : null,
+        ]
+          .filter(Boolean)
+          .join(" · "),
+      }),
+    ],
+  });
 }
 
 function figures(frame, view, row, cell) {
   const first = frame.firstToken[cell];
   const last = Math.min(frame.firstToken[cell + 1], first + MOST_TOKENS);
   const lines = frame.signals.map((signal) => {
-    const values = levelValues(frame, signal.name, "token");
-    const use = signal.name === view.signal ? "fill" : signal.name === view.underline ? "line" : null;
+    const use =
+      signal.name === view.signal ? "is-fill" : signal.name === view.underline ? "is-line" : null;
     const numbers = [];
-    for (let t = first; t < last; t++) numbers.push(make("td", { text: formatted(values[t], signal.signed) }));
-    if (use === "fill" && view.granularity !== "token") {
+    for (let t = first; t < last; t++)
+      numbers.push(
+        make("td", { text: formatted(valueAt(frame, signal.name, row, t), signal.signed) }),
+      );
+    if (use === "is-fill" && view.granularity !== "token") {
       const mean = levelValues(frame, signal.name, view.granularity)[first];
-      numbers.push(make("td", { class: "dim", text: `${view.granularity} ${formatted(mean, signal.signed)}` }));
+      numbers.push(
+        make("td", { class: "dim", text: `${view.granularity} ${formatted(mean, signal.signed)}` }),
+      );
     }
-    return make("tr", { class: use, children: [make("th", { text: signal.label, scope: "row" }), ...numbers] });
+    return make("tr", {
+      class: use,
+      children: [make("th", { text: signal.label, scope: "row" }), ...numbers],
+    });
   });
   return make("table", { children: lines });
 }
@@ -72,7 +92,10 @@ export function visible(text) {
 // Hex bytes, where they say more than the letters do.
 export function bytesOf({ text, raw }) {
   if (raw === null && /^[\x20-\x7e]*$/.test(text)) return null;
-  const bytes = raw === null ? [...new TextEncoder().encode(text)].map((b) => b.toString(16).padStart(2, "0")) : raw.match(/../g);
+  const bytes =
+    raw === null
+      ? [...new TextEncoder().encode(text)].map((b) => b.toString(16).padStart(2, "0"))
+      : raw.match(/../g);
   return bytes.slice(0, 16).join(" ") + (bytes.length > 16 ? " …" : "");
 }
 

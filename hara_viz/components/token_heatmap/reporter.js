@@ -1,0 +1,40 @@
+// Who hears of a user's move: other views and the address at once, Python once the user rests.
+
+import { writeAddress } from "./address.js";
+
+export const SOURCE = "token_heatmap";
+export const QUIET = 150; // milliseconds without a move before Python hears of it
+
+export class Reporter {
+  constructor(host) {
+    this.host = host; // {setTriggerValue}
+    this.waiting = new Map(); // reports that have not left yet, in the order of the moves
+    this.timer = null;
+  }
+
+  // Each report costs a run of the script. They leave in the order of the moves, so one that leaves
+  // at once takes along those that wait.
+  tell(name, value, delay = 0) {
+    this.waiting.delete(name);
+    this.waiting.set(name, value);
+    clearTimeout(this.timer);
+    if (delay) this.timer = setTimeout(() => this.send(), delay);
+    else this.send();
+  }
+
+  send() {
+    const reports = [...this.waiting];
+    this.waiting.clear();
+    for (const [name, value] of reports) this.host.setTriggerValue(name, value);
+  }
+
+  announce(view, moved, isNewEntry) {
+    writeAddress(view, isNewEntry);
+    const detail = { ...moved, source: SOURCE, user: true, reported: true };
+    window.dispatchEvent(new CustomEvent("hara:select", { detail }));
+  }
+
+  dispose() {
+    clearTimeout(this.timer);
+  }
+}
