@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from hara_viz.errors import ConfigError
 
-REWARD_NAMES = ("math", "number", "exact", "choice", "regex", "format")
-"""The built-in rewards; `regex` is written `regex:PATTERN`."""
+REWARD_NAMES = ("math", "number", "exact", "choice", "format")
+"""The built-in rewards that need nothing but their name; `regex:PATTERN` needs its pattern."""
 
 _WEIGHT = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*\*\s*")
 _REGEX = re.compile(r"(?:^|(?<=[+*\s]))regex:")
@@ -83,8 +83,7 @@ def _term(piece: str, spec: str) -> RewardTerm:
     if not math.isfinite(weight):
         raise ConfigError(f"the weight of {name!r} in the reward {spec!r} is not finite")
     term = RewardTerm(weight, name)
-    known = name in REWARD_NAMES and name != "regex"
-    if not known and not term.is_code and not name.startswith("regex:"):
+    if name not in REWARD_NAMES and not term.is_code and not name.startswith("regex:"):
         raise ConfigError(_unknown(name, spec))
     return term
 
@@ -94,7 +93,7 @@ def _unknown(name: str, spec: str) -> str:
         return "the reward 'regex' has no pattern; write regex:PATTERN"
     if PurePath(name).suffix == ".py":
         return f"the reward {name!r} names a file but no function; write {name}:FUNCTION"
-    known = ", ".join("regex:PATTERN" if n == "regex" else n for n in REWARD_NAMES)
+    known = ", ".join((*REWARD_NAMES, "regex:PATTERN"))
     inside = "" if name == spec.strip() else f" in {spec!r}"
     return (
         f"unknown reward {name!r}{inside}; known are {known}, or a function of your own as "
