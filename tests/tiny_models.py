@@ -63,6 +63,23 @@ def tiny_config(family: str, vocab_size: int, **changes: Any) -> Any:
     if family == "gpt2":
         sizes: dict[str, Any] = {"n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 256}
         config_class: Any = transformers.GPT2Config
+    elif family == "lfm2":  # short convolutions and attention
+        sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+        sizes |= {"num_attention_heads": 4, "num_key_value_heads": 2}
+        sizes["layer_types"] = ["conv", "full_attention"]
+        config_class = transformers.Lfm2Config
+    elif family == "qwen3_next":  # linear attention, attention and experts
+        sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_experts": 4}
+        sizes |= {"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8}
+        sizes |= {"linear_num_key_heads": 2, "linear_num_value_heads": 2}
+        sizes |= {"linear_key_head_dim": 8, "linear_value_head_dim": 8}
+        sizes |= {"num_experts_per_tok": 2, "moe_intermediate_size": 16}
+        sizes["shared_expert_intermediate_size"] = 16
+        sizes["layer_types"] = ["linear_attention", "full_attention"]
+        config_class = transformers.Qwen3NextConfig
+    elif family == "mamba":
+        sizes = {"hidden_size": 32, "state_size": 8, "num_hidden_layers": 2}
+        config_class = transformers.MambaConfig
     else:
         sizes = {
             "hidden_size": 32,

@@ -13,7 +13,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from hara_viz.errors import ModelError
 from hara_viz.models.policy import Policy
+from hara_viz.models.rows import (
+    append_rows,
+    drop_columns,
+    has_attention,
+    is_filled,
+    rows_can_move,
+    select_rows,
+)
 
 
 class DecodeBatch:
@@ -22,7 +31,7 @@ class DecodeBatch:
     def __init__(self, policy: Policy, *, track_seen: bool = False) -> None:
         self.policy = policy
         self.track_seen = track_seen
-        self.movable = rows_can_move(policy)
+        self.movable = rows_can_move(policy.model.config)
         """False: all rows join together, and stay."""
         self.cache: Any = None
         self.mask = torch.zeros(0, 0, dtype=torch.long, device=policy.device)
@@ -94,7 +103,11 @@ class DecodeBatch:
         return cache, mask, logits, seen
 
     def _forward(self, ids: Tensor, mask: Tensor, positions: Tensor, cache: Any) -> Tensor:
-        """Logits [B, V] float32 of the last column."""
+        """Logits [B, V] float32 of the last column.
+
+        Raises:
+            ModelError: The model does not write to the cache.
+        """
         known = self.policy.forward_arguments
         # `cache` is the name since transformers 5.20 or so, and the old one warns at each call.
         optional = {"position_ids": positions, "logits_to_keep": 1, "cache": cache}
@@ -102,7 +115,8 @@ class DecodeBatch:
             optional["past_key_values"] = cache
         out = self.policy.model(
             input_ids=ids,
-            attention_mask=mask,
+            # A purely recurrent model has no past columns to mask once the prompt is read.
+            attention_mask=mask if ids.shape[1] > 1 or has_attention(cache) else None,
             use_cache=True,
             return_dict=True,
             **{
@@ -111,58 +125,12 @@ class DecodeBatch:
                 if name in known or name == "past_key_values"
             },
         )
+        if not is_filled(cache):
+            raise ModelError(
+                f"{type(self.policy.model).__name__} keeps its past in a form that is not known "
+                "here, so it cannot be sampled token by token; please report the model"
+            )
         return out.logits[:, -1].float()
-
-
-def rows_can_move(policy: Policy) -> bool:
-    """Whether rows of this model's cache can be dropped, joined and shifted.
-
-    True for full and sliding-window attention. Recurrent layers (state-space models, hybrids) hold
-    states without a token axis, and their padding is only masked while a prompt is read.
-    """
-    from transformers import DynamicCache
-
-    layers = DynamicCache(config=policy.model.config).layers
-    return bool(layers) and all(type(layer).__name__ in _MOVABLE for layer in layers)
-
-
-_MOVABLE = {"DynamicLayer", "DynamicSlidingWindowLayer"}
-
-
-def select_rows(cache: Any, index: Tensor) -> None:
-    """Keep the rows in `index`, in that order, repeats allowed."""
-    for layer in cache.layers:
-        layer.keys, layer.values = layer.keys[index], layer.values[index]
-
-
-def append_rows(cache: Any, other: Any, width: int) -> None:
-    """Set the rows of `other` under those of `cache`, both padded on the left to `width` tokens."""
-    for mine, theirs in zip(cache.layers, other.layers, strict=True):
-        # A sliding window holds its last columns only, and counts all it has seen.
-        columns = min(width, mine.sliding_window - 1) if mine.is_sliding else width
-        mine.keys = torch.cat([_pad_tokens(mine.keys, columns), _pad_tokens(theirs.keys, columns)])
-        mine.values = torch.cat(
-            [_pad_tokens(mine.values, columns), _pad_tokens(theirs.values, columns)]
-        )
-        if mine.is_sliding:
-            mine.cumulative_length = width
-
-
-def drop_columns(cache: Any, n: int) -> None:
-    """Forget the `n` leftmost columns, which are padding in every row."""
-    for layer in cache.layers:
-        held = layer.keys.shape[2]
-        if layer.is_sliding:
-            layer.cumulative_length -= n
-            excess = max(0, held - layer.cumulative_length)
-        else:
-            excess = n
-        layer.keys, layer.values = layer.keys[:, :, excess:], layer.values[:, :, excess:]
-
-
-def _pad_tokens(states: Tensor, width: int) -> Tensor:
-    """[B, H, L, d] -> [B, H, width, d], zeros on the left."""
-    return torch.nn.functional.pad(states, (0, 0, width - states.shape[2], 0))
 
 
 def _pad_columns(mask: Tensor, width: int) -> Tensor:
