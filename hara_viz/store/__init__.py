@@ -6,6 +6,7 @@ What a run's directory holds, and which file here knows it:
 * `rollouts/` schema.py (columns), parquet.py · `states/` states.py
 * `groups.parquet` index.py, shown as tables by summaries.py
 * `rewards/<version>/` rewards.py, rewards_writer.py · `logprobs/` readings.py
+* `credit/<fingerprint>/` credit_info.py, credit_cache.py, credit_tensors.py
 * `annotations.jsonl` annotations.py
 
 writer.py writes a run, reader.py reads one, listing.py lists many. files.py, lock.py, layout.py,
@@ -13,6 +14,8 @@ text_json.py and roots.py are what they stand on. Nothing here knows models or s
 """
 
 from hara_viz.store.annotations import Annotation, Annotations, Kind, annotate, undo
+from hara_viz.store.credit_cache import CreditWriter, load_credit
+from hara_viz.store.credit_info import CreditInfo, describe_credit, list_credit
 from hara_viz.store.listing import RunSummary, list_runs, summarise_run
 from hara_viz.store.reader import Run, open_run
 from hara_viz.store.readings import Reading, ReadingWriter
@@ -25,6 +28,8 @@ __all__ = [
     "SCHEMA_VERSION",
     "Annotation",
     "Annotations",
+    "CreditInfo",
+    "CreditWriter",
     "Kind",
     "Reading",
     "ReadingWriter",
@@ -34,7 +39,10 @@ __all__ = [
     "RunWriter",
     "annotate",
     "confine",
+    "describe_credit",
+    "list_credit",
     "list_runs",
+    "load_credit",
     "open_run",
     "summarise_run",
     "undo",

@@ -104,7 +104,7 @@ class Run:
             MissingInputError: The run has no such group, or its part is gone.
             FormatError: Its part is damaged, or is not the one that was summarised.
         """
-        place = self._place(key)
+        place = self.place(key)
         path = layout.rollouts_path(self.path, place["part"])
         rollouts = table_to_rollouts(read_row_group(path, place["row_group"]), str(path))
         if {rollout.key for rollout in rollouts} != {key}:
@@ -139,7 +139,7 @@ class Run:
             None if no states of the group are stored. A rollout whose states were not kept has no
             rows.
         """
-        place = self._place(key)
+        place = self.place(key)
         path = states_folder(self.path, layer, source) / f"{place['part']}.safetensors"
         if not path.exists():
             return None
@@ -158,9 +158,16 @@ class Run:
 
         The log-ratio to a reference is logprobs (raw) minus the reference's.
         """
-        place = self._place(key)
+        place = self.place(key)
         rollouts = self.load_group(key).rollouts
         return read_readings(self.path, source, place["part"], place["row_group"], rollouts)
+
+    def rewards_of_parts(self) -> dict[str, list[float | None]]:
+        """The rewards that hold now, by part, in the order of its rows."""
+        rewards: dict[str, list[float | None]] = {}
+        for row in self._rows:
+            rewards.setdefault(row["part"], []).extend(row["rewards"])
+        return rewards
 
     def warnings(self) -> tuple[str, ...]:
         """What a user should know about the run's condition, one sentence each; quick."""
@@ -195,7 +202,8 @@ class Run:
             places.setdefault(key_of(row), row)
         return places
 
-    def _place(self, key: GroupKey) -> dict[str, Any]:
+    def place(self, key: GroupKey) -> dict[str, Any]:
+        """The row of a group in `groups.parquet`: part, row group, first row, samples, rewards."""
         try:
             return self._places[key]
         except KeyError:

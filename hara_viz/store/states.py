@@ -92,6 +92,17 @@ def read_states(path: Path, first: int, count: int) -> HiddenStates:
         ) from error
 
 
+def describe_states(path: Path) -> str:
+    """How a part's states came about and are stored, as canonical JSON."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            return json.dumps(file.metadata(), sort_keys=True)
+    except (SafetensorError, OSError) as error:
+        raise FormatError(
+            f"{path} is damaged ({error}); remove it and run `hara-viz states` again"
+        ) from error
+
+
 def check_fits(groups: Sequence[RolloutGroup], states: HiddenStates) -> None:
     """Refuse states that do not belong to the rollouts they are stored with.
 
