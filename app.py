@@ -3,6 +3,7 @@
 import streamlit as st
 
 from hara_viz.ui import ICON, STYLE, state
+from hara_viz.ui.bus import selection_bus
 from hara_viz.ui.sidebar import sidebar
 
 st.set_page_config(
@@ -35,5 +36,6 @@ st.html(STYLE)
 state.open_page(page.url_path)
 with st.sidebar:
     sidebar()
+    selection_bus()
 state.mirror()
 page.run()

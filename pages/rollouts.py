@@ -19,7 +19,7 @@ if view is None:
 
 group_header(view)
 refusal(view)
-text, pinned = st.columns([3, 1], gap="small")
+text, pinned = st.columns([5, 2], gap="small")
 with text:
     heatmap(view)
 with pinned:

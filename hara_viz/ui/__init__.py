@@ -2,7 +2,7 @@
 
 selection.py  the one Selection and how a move changes it (pure)
 link.py       Selection <-> the query of a link (pure)
-fields.py     CreditConfig as form fields, as link values, as a cache key (pure)
+fields.py     CreditConfig as form fields and as link values (pure)
 presets.py    named credit configurations (pure)
 roots.py      the runs folder and the folders the app may touch
 state.py      the Selection of this session, mirrored in the address bar

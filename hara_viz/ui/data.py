@@ -17,7 +17,6 @@ from hara_viz.backend.credit import GroupCredit, credit_group
 from hara_viz.backend.runs import Run, RunSummary, list_runs, open_run
 from hara_viz.credit import CreditConfig
 from hara_viz.types import GroupKey, RolloutGroup
-from hara_viz.ui.fields import config_key, config_of_key
 from hara_viz.ui.roots import roots
 
 # Files and folders whose change means that a run says something new.
@@ -57,7 +56,7 @@ def group(name: str, key: GroupKey) -> RolloutGroup:
 
 def group_credit(name: str, key: GroupKey, config: CreditConfig, layer: int | None) -> GroupCredit:
     """The credit of one group under `config`; computed once per config while it stays in memory."""
-    return _credit(str(_path(name)), run_stamp(name), tuple(key), config_key(config), layer)
+    return _credit(str(_path(name)), run_stamp(name), tuple(key), config.to_json(), layer)
 
 
 def run_stamp(name: str) -> int:
@@ -101,4 +100,4 @@ def _credit(
     path: str, stamp: int, key: tuple[int | None, str, int], config: str, layer: int | None
 ) -> GroupCredit:
     opened = _run(path, stamp)
-    return credit_group(opened, GroupKey(*key), config_of_key(config), layer)
+    return credit_group(opened, GroupKey(*key), CreditConfig.from_json(config), layer)

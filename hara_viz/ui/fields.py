@@ -1,7 +1,6 @@
-"""`CreditConfig` seen from outside: form fields, link values, a cache key. Pure; no Streamlit.
+"""`CreditConfig` seen from outside: form fields and link values. Pure; no Streamlit.
 
-Everything is read off the dataclass, so a new field shows up in the drawer, in links and in keys
-by itself.
+Everything is read off the dataclass, so a new field shows up in the drawer and in links by itself.
 """
 
 from __future__ import annotations
@@ -141,15 +140,3 @@ def config_from(changes: Mapping[str, str]) -> tuple[CreditConfig, tuple[str, ..
         except HaraError as error:
             notes.append(str(error))
     return config, tuple(notes)
-
-
-def config_key(config: CreditConfig) -> str:
-    """A string that is equal exactly when two configs are: for caches, which hash no mappings."""
-    return "&".join(f"{name}={text}" for name, text in sorted(changed_fields(config).items()))
-
-
-def config_of_key(key: str) -> CreditConfig:
-    """The inverse of `config_key`."""
-    pairs = (part.partition("=") for part in key.split("&") if part)
-    # All at once: some combinations are valid only together.
-    return replace(DEFAULT, **{name: from_text(name, text) for name, _, text in pairs})

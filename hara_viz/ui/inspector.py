@@ -36,13 +36,14 @@ def inspector(view: GroupView) -> None:
         key="inspector.values",
         row_height=26,
         column_config={
-            "value": st.column_config.NumberColumn(format="%.5g", width=70),
+            "signal": st.column_config.TextColumn(width=118),
+            "value": st.column_config.NumberColumn(format="%.4g", width=56),
             "rank": st.column_config.ProgressColumn(
                 "percentile",
                 min_value=0,
                 max_value=100,
                 format="%.0f %%",
-                width=90,
+                width=72,
                 help="Share of the group's tokens with a smaller value",
             ),
         },
@@ -51,7 +52,7 @@ def inspector(view: GroupView) -> None:
 
 
 def value_frame(view: GroupView, row: int, token: int) -> pd.DataFrame:
-    """Every signal of a token: its value, and how many per cent of the group's tokens lie below it. Pure."""
+    """Every signal of a token, and how many per cent of the group's tokens lie below it. Pure."""
     place = view.offsets[row] + token
     rows = []
     for signal in SIGNALS.values():

@@ -1,4 +1,4 @@
-"""Driving the app without a browser. The few private names of Streamlit are confined to this file."""
+"""Driving the app without a browser; the private names of Streamlit are confined to this file."""
 
 from __future__ import annotations
 
@@ -39,6 +39,11 @@ def selection(at: AppTest) -> state.Selection:
 def table(at: AppTest, key: str) -> Any:
     """The data frame that a table shows; KeyError if it is not on the page."""
     return _element(at, "dataframe", key).value
+
+
+def table_of(at: AppTest, column: str) -> Any:
+    """The data frame of the first table with that first column (tables to read have no key)."""
+    return next(t.value for t in at.dataframe if str(t.value.columns[0]) == column)
 
 
 def click_row(at: AppTest, key: str, row: int) -> AppTest:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 
 import pytest
-from hara_viz.credit import CreditConfig
 
+from hara_viz.credit import CreditConfig
 from hara_viz.ui import drawer
 from tests.ui.apptest import checked, open_app, plain, selection
 
@@ -49,7 +49,7 @@ def test_a_setting_that_cannot_be_is_refused_in_words() -> None:
     at = open_app({"run": "small"})
     checked(at.number_input(key="credit.weight_range.low").set_value(2.0).run())
     assert selection(at).credit == CreditConfig()
-    assert "weight_range" in plain(at.warning[0].value)
+    assert "w_min" in plain(at.warning[0].value)
 
 
 def test_a_large_group_waits_for_apply(monkeypatch: pytest.MonkeyPatch) -> None:

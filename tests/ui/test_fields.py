@@ -3,14 +3,12 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 import pytest
-from hara_viz.credit import CreditConfig
 
+from hara_viz.credit import CreditConfig
 from hara_viz.errors import ConfigError
 from hara_viz.ui.fields import (
     FieldSpec,
     config_from,
-    config_key,
-    config_of_key,
     field_specs,
     from_text,
     to_text,
@@ -41,14 +39,6 @@ def test_kinds_follow_the_types() -> None:
 def test_defaults_and_choices_survive_the_text(spec: FieldSpec) -> None:
     for value in (spec.default, *spec.choices):
         assert from_text(spec.name, to_text(value)) == value
-
-
-def test_keys_tell_configs_apart_and_give_them_back() -> None:
-    mix = {"token": 0.5, "rollout": 0.5}
-    configs = [*PRESETS.values(), replace(CreditConfig(), granularity=mix, conserve="outcome")]
-    keys = [config_key(config) for config in configs]
-    assert len(set(keys)) == len(keys)
-    assert [config_of_key(key) for key in keys] == configs
 
 
 def test_unreadable_settings_are_named() -> None:

@@ -1,0 +1,3 @@
+from __future__ import annotations
+
+from tests.ui.conftest import app_runs as app_runs

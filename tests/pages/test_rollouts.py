@@ -1,0 +1,208 @@
+"""The rollouts page: every number on it, recomputed by the very function a trainer calls."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from hara_viz import open_run
+from hara_viz.components.token_heatmap import decode, signal_values
+from hara_viz.credit import Credit, CreditConfig, assign_credit_packed
+from hara_viz.types import GroupKey, RolloutGroup
+from tests.small_runs import APPLES, HOSTILE, HOSTILE_TEXTS, PENS
+from tests.ui.apptest import (
+    checked,
+    click_row,
+    component,
+    open_app,
+    plain,
+    selection,
+    shown_text,
+    table,
+    table_of,
+    trigger,
+)
+
+pytestmark = pytest.mark.usefixtures("app_runs")
+
+
+def recompute(
+    run: Path, problem_id: str, config: CreditConfig, layer: int = 4
+) -> tuple[RolloutGroup, Credit]:
+    """The credit of a stored group, by way of the trainers' door alone."""
+    opened = open_run(run)
+    key = GroupKey(None, problem_id, 0)
+    group = opened.load_group(key)
+    states = opened.load_states(key, layer)
+    assert states is not None
+    lengths = [len(rollout.completion_ids) for rollout in group.rollouts]
+    rollouts = group.rollouts
+    return group, assign_credit_packed(
+        states.states,
+        torch.tensor([0, *accumulate(lengths)]),
+        torch.tensor([r.reward for r in rollouts]),
+        torch.zeros(len(rollouts), dtype=torch.int64),
+        config,
+        reasoning_step=torch.tensor([s for r in rollouts for s in r.reasoning_step or ()]),
+        logprobs=torch.tensor([x for r in rollouts for x in r.logprobs or ()]),
+        entropy=torch.tensor([x for r in rollouts for x in r.entropy or ()]),
+    )
+
+
+def test_header_and_table_show_rewards_and_advantages(small_run: Path) -> None:
+    at = open_app({"run": "small", "problem": PENS.problem_id})
+    group, credit = recompute(small_run, PENS.problem_id, CreditConfig())
+    words = shown_text(at)
+    assert PENS.messages[0].content in words
+    assert "3 of 6 rollouts right" in words
+    # Rewards 1, 1, 1, 0, 0, 0: (r - 1/2) / (std_ddof1 + 1e-4).
+    expected = 0.5 / (np.std([1, 1, 1, 0, 0, 0], ddof=1) + 1e-4)
+    assert f"advantage of a right one +{expected:.3f}" in words
+    assert f"advantage of a wrong one −{expected:.3f}" in words
+    shown = table(at, "rollouts.table")
+    assert list(shown["reward"]) == [r.reward for r in group.rollouts]
+    assert list(shown["outcome"]) == ["right"] * 3 + ["wrong"] * 3
+    np.testing.assert_allclose(shown["advantage"], credit.baseline, rtol=1e-5)
+    offsets = np.cumsum([0, *shown["tokens"]])
+    means = [credit.novelty[a:b].mean() for a, b in zip(offsets, offsets[1:], strict=False)]
+    np.testing.assert_allclose(shown["mean novelty"], means, rtol=1e-4)
+    np.testing.assert_allclose(shown["mean weight"], 1.0, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        CreditConfig(),
+        CreditConfig(alpha=0.1, strength=1.0),
+        CreditConfig(granularity="step", reference="leave_one_out"),
+        CreditConfig(signal="entropy"),
+    ],
+    ids=["default", "alpha", "step", "entropy"],
+)
+def test_the_heatmap_holds_what_a_trainer_would_get(small_run: Path, config: CreditConfig) -> None:
+    link = {"run": "small", "problem": PENS.problem_id}
+    for name in ("alpha", "strength", "granularity", "reference", "signal"):
+        link[f"credit.{name}"] = str(getattr(config, name))
+    at = open_app(link)
+    frame = decode(component(at, "heatmap").bytes)
+    _, credit = recompute(small_run, PENS.problem_id, config)
+    for name, expected in (
+        ("novelty", credit.novelty),
+        ("advantage", credit.advantages),
+        ("weight", credit.weights - 1),
+    ):
+        shown = signal_values(frame, name)
+        np.testing.assert_allclose(shown, expected, atol=2e-3 * float(expected.abs().max() + 1))
+
+
+def test_a_slider_changes_the_numbers(small_run: Path) -> None:
+    at = open_app({"run": "small", "problem": PENS.problem_id, "rollout": "0", "token": "2"})
+    before = table_of(at, "signal")
+    checked(at.slider(key="credit.alpha").set_value(0.9).run())
+    after = table_of(at, "signal")
+    _, credit = recompute(small_run, PENS.problem_id, CreditConfig(alpha=0.9))
+    assert after["value"][0] == pytest.approx(float(credit.novelty[2]), rel=1e-4)
+    assert after["value"][0] != pytest.approx(before["value"][0], rel=1e-2)
+
+
+def test_the_inspector_shows_every_value_of_the_pinned_token(small_run: Path) -> None:
+    at = open_app({"run": "small", "problem": PENS.problem_id})
+    assert "Click a token" in shown_text(at)
+    trigger(at, "heatmap", "pick", {"sample": 4, "token": 3})
+    assert (selection(at).sample, selection(at).token) == (4, 3)
+    assert at.query_params["token"] == "3"
+    group, credit = recompute(small_run, PENS.problem_id, CreditConfig())
+    place = sum(len(r.completion_ids) for r in group.rollouts[:4]) + 3
+    values = table_of(at, "signal").set_index("signal")["value"]
+    assert values["Novelty"] == pytest.approx(float(credit.novelty[place]), rel=1e-5)
+    assert values["Advantage, reweighted"] == pytest.approx(float(credit.advantages[place]))
+    assert values["Weight − 1"] == pytest.approx(float(credit.weights[place]) - 1, abs=1e-6)
+    assert values["Entropy"] == pytest.approx((group.rollouts[4].entropy or ())[3])
+    assert values["Surprisal (−log p)"] == pytest.approx(-(group.rollouts[4].logprobs or ())[3])
+    siblings = table(at, "inspector.matches")
+    assert set(siblings["rollout"]) == {3, 5}, "the other rollouts of the same outcome"
+    target = click_row(at, "inspector.matches", 0)
+    assert selection(target).sample == siblings["rollout"][0]
+
+
+def test_moves_inside_the_heatmap_reach_the_selection() -> None:
+    at = open_app({"run": "small", "problem": PENS.problem_id})
+    view = {"signal": "shift", "underline": "entropy", "granularity": "step", "bounds": [-1, 2]}
+    trigger(at, "heatmap", "view", view)
+    chosen = selection(at)
+    assert (chosen.signal, chosen.underline, chosen.granularity) == ("shift", "entropy", "step")
+    assert chosen.bounds == (-1, 2)
+    assert at.query_params["bounds"] == "-1..2"
+    trigger(at, "heatmap", "problem", 1)
+    assert selection(at).problem == HOSTILE.problem_id
+    trigger(at, "heatmap", "problem", -1)
+    assert selection(at).problem == PENS.problem_id
+
+
+@pytest.mark.parametrize(
+    "pick",
+    [{"sample": "0", "token": 1}, {"sample": 0, "token": -4}, {"sample": True}, ["x"], None, 3],
+)
+def test_a_message_that_makes_no_sense_changes_nothing(pick: object) -> None:
+    at = open_app({"run": "small", "problem": PENS.problem_id, "rollout": "2"})
+    trigger(at, "heatmap", "pick", pick)
+    chosen = selection(at)
+    assert chosen.sample in (2, 0) and chosen.token in (None, 1)
+    assert chosen.problem == PENS.problem_id
+
+
+def test_novel_spans_lead_to_their_tokens(small_run: Path) -> None:
+    at = open_app({"run": "small", "problem": PENS.problem_id})
+    spans = table(at, "spans.table")
+    assert list(spans["excess"]) == sorted(spans["excess"], reverse=True)
+    group, _ = recompute(small_run, PENS.problem_id, CreditConfig())
+    first = spans.iloc[0]
+    text = group.rollouts[int(first["rollout"])].completion_text
+    assert " ".join(first["span"].split()) in " ".join(text.split())
+    click_row(at, "spans.table", 0)
+    assert selection(at).sample == first["rollout"]
+    assert selection(at).token == int(first["tokens"].split("–")[0])
+
+
+def test_barycenters_are_summarised_per_outcome() -> None:
+    at = open_app({"run": "small", "problem": PENS.problem_id})
+    solver = next(t.value for t in at.dataframe if "rounds" in t.value)
+    assert list(solver["outcome"]) == ["right", "wrong"]
+    assert list(solver["rollouts"]) == [3, 3]
+    assert solver["share of structure"].between(0, 1).all()
+
+
+def test_a_group_without_signal_says_so() -> None:
+    at = open_app({"run": "small", "problem": APPLES.problem_id})
+    assert "0 of 3 rollouts right" in shown_text(at)
+    assert any("equal" in plain(note.value) for note in at.info)
+    assert set(table(at, "rollouts.table")["advantage"]) == {0.0}
+
+
+def test_a_run_without_states_shows_uniform_credit_and_the_command_that_helps() -> None:
+    at = open_app({"run": "no-states", "problem": PENS.problem_id})
+    said = plain(at.warning[0].value)
+    assert "hara-viz states" in said and "uniform" in said
+    assert set(table(at, "rollouts.table")["mean weight"]) == {1.0}
+    checked(at.selectbox(key="credit.preset").select("Entropy").run())
+    assert not at.warning, "entropy needs no states"
+    frame = decode(component(at, "heatmap").bytes)
+    assert np.abs(signal_values(frame, "weight")).max() > 0
+
+
+def test_hostile_text_is_never_markdown() -> None:
+    at = open_app({"run": "small", "problem": HOSTILE.problem_id, "rollout": "1", "token": "1"})
+    question = HOSTILE.messages[0].content
+    assert question in [text.value for text in at.text]
+    markup = [*at.markdown, *at.caption, *at.info, *at.warning]
+    rendered = "\n".join(str(element.value) for element in markup)
+    for text, _ in HOSTILE_TEXTS:
+        for word in text.split():
+            assert word not in rendered or word.isalnum()
+    assert "onerror" not in rendered
+    frame = decode(component(at, "heatmap").bytes)
+    assert "<script>document.title='owned'</script>" in {kind.text for kind in frame.kinds}

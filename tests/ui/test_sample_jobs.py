@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hara_viz.errors import HaraError, InvalidInputError, UnsafeError
+from hara_viz.types import Series
+from hara_viz.ui.roots import Roots
+from hara_viz.ui.sample_jobs import Wish, jobs_of, layers_of, model_of, run_name, step_of
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Roots:
+    for folder in ("runs/tiny-words", "models/tiny", "models/checkpoint-120", "models/last"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "words.jsonl").write_text("{}")
+    return Roots(tmp_path / "runs", (tmp_path / "runs", tmp_path))
+
+
+def test_nothing_is_started_before_the_form_is_filled_in(places: Roots) -> None:
+    assert jobs_of(Wish(checkpoints=[], problems="words.jsonl"), places) == ()
+    assert jobs_of(Wish(checkpoints=["models/tiny"], problems=None), places) == ()
+
+
+def test_one_checkpoint_gets_a_name_that_is_free(places: Roots, tmp_path: Path) -> None:
+    wish = Wish(checkpoints=["models/tiny"], problems="words.jsonl", limit=4, layers="-1, 2")
+    (job,) = jobs_of(wish, places)
+    assert job.model == str(tmp_path / "models/tiny")
+    assert job.out == tmp_path / "runs/tiny-words-2"
+    assert (job.limit, job.layers, job.series, job.global_step) == (4, (-1, 2), None, None)
+
+
+def test_several_checkpoints_form_a_series_in_order(places: Roots, tmp_path: Path) -> None:
+    wish = Wish(
+        checkpoints=["models/checkpoint-120", "models/last", "org/model"],
+        problems="words.jsonl",
+        name="training one",
+    )
+    jobs = jobs_of(wish, places)
+    assert [job.global_step for job in jobs] == [120, 1, 2]
+    assert {job.series for job in jobs} == {Series(id="training one")}
+    assert len({job.out for job in jobs}) == 3
+    assert all(job.out.parent == tmp_path / "runs/training one" for job in jobs)
+    assert jobs[2].model == "org/model"
+
+
+@pytest.mark.parametrize("model", ["/etc", "../..", "models/../..", "../x/y"])
+def test_models_outside_the_allowed_folders_are_refused(places: Roots, model: str) -> None:
+    with pytest.raises(HaraError):
+        model_of(model, places)
+    with pytest.raises(UnsafeError):
+        model_of("/etc", places)
+
+
+@pytest.mark.parametrize("name", ["../out", "a/b", ".hidden", "x" * 200, "a\nb"])
+def test_a_run_cannot_be_named_out_of_its_folder(places: Roots, name: str) -> None:
+    wish = Wish(checkpoints=["models/tiny"], problems="words.jsonl", name=name)
+    with pytest.raises(InvalidInputError, match="name"):
+        jobs_of(wish, places)
+
+
+def test_layers_names_and_steps() -> None:
+    assert layers_of("-1, 8,16") == (-1, 8, 16)
+    with pytest.raises(InvalidInputError, match="whole numbers"):
+        layers_of("last")
+    assert run_name("", "org/model?x") == "org-model-x"
+    assert step_of("out/global_step_40", None) == 40
+    assert step_of("out/step-7-of-2b", None) is None
+    assert step_of("out/model", 3) == 3
