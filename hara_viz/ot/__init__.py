@@ -1,0 +1,32 @@
+"""Fused Gromov-Wasserstein barycenters of sequences, anchored (fast) and exact (POT).
+
+The room knows nothing of tokens, rewards or models: it sees weighted points with features and
+locations on a line. Read it in this order:
+
+    config       what to solve: α, ε, K, anchors, …                     (checked on construction)
+    measures     rollouts as padded batches of measured networks
+    structure    the distances C_r inside a rollout, never T² for locations
+    coupling     the monotone start
+    anchors      distances to anchors, the linearization of method §4
+    sinkhorn     entropic plans, stabilised in the kernel domain
+    anchored     the free-support barycenter by alternation
+    refine       the coupling rounds (3b) that walk towards exact FGW
+    transport    measures onto a fixed support
+    exact        the oracle: POT in float64
+    barycenter   the door: `fgw_barycenter`
+"""
+
+from hara_viz.ot.barycenter import fgw_barycenter, solve_barycenter, transport_to_reference
+from hara_viz.ot.config import SolverConfig
+from hara_viz.ot.solution import Barycenter, BarycenterSolution, Reference, Transport
+
+__all__ = [
+    "Barycenter",
+    "BarycenterSolution",
+    "Reference",
+    "SolverConfig",
+    "Transport",
+    "fgw_barycenter",
+    "solve_barycenter",
+    "transport_to_reference",
+]
