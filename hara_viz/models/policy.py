@@ -6,12 +6,15 @@ import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from hara_viz.errors import InvalidInputError
 from hara_viz.types import CheckpointInfo
+
+if TYPE_CHECKING:
+    from hara_viz.models.head import LanguageHead
 
 # Ends of a turn that some checkpoints leave out of their generation config. `<|end|>` is not among
 # them: where it matters (Phi) the config names it, and elsewhere it ends a part of a turn.
@@ -45,6 +48,13 @@ class Policy:
     def backbone(self) -> Any:
         """The model without its language head: ids in, hidden states out."""
         return self.model.get_decoder()
+
+    @cached_property
+    def head(self) -> LanguageHead:
+        """The language head, checked against the model's own logits when first used."""
+        from hara_viz.models.head import LanguageHead  # it knows this class
+
+        return LanguageHead(self)
 
     @cached_property
     def text_config(self) -> Any:

@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from hara_viz.errors import ModelError, ShapeError
-from hara_viz.models.head import LanguageHead
 from hara_viz.models.memory import is_out_of_memory, release
 from hara_viz.models.policy import Policy
 from hara_viz.types import HiddenStates, Progress, Report, ignore_progress
@@ -99,7 +98,6 @@ class _Pass:
         self.policy = policy
         self.layers = layers
         self.dtype = dtype
-        self.head = LanguageHead(policy)
 
     @torch.inference_mode()
     def run(self, batch: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> Iterator[_Scored]:
@@ -112,7 +110,9 @@ class _Pass:
         last, kept = self._hidden(ids, mask)
         for b, (prompt, completion) in enumerate(batch):
             start, end = len(prompt), len(prompt) + len(completion)
-            logprobs, entropy = self.head.score(last[b, start - 1 : end - 1], ids[b, start:end])
+            logprobs, entropy = self.policy.head.score(
+                last[b, start - 1 : end - 1], ids[b, start:end]
+            )
             if logprobs.isnan().any():
                 raise ModelError(
                     f"the model gives NaN for a sequence of {end} tokens; load it with dtype "
