@@ -120,6 +120,7 @@ export class Heatmap {
 
   load(frame) {
     this.frame = frame;
+    this.segments = null; // nothing is drawn until the lines of this frame are broken
     this.builds += 1;
     this.longest = Math.max(1, ...frame.rows.map((row) => row.tokens));
     this.search = { hits: [], at: -1, cells: new Set() };

@@ -2,6 +2,7 @@
 // It shows where the text below is, the thinking, the answer and the pinned token.
 
 import { make } from "./dom.js";
+import { mean } from "./values.js";
 
 const HEIGHT = 18;
 const COLOURS_TOP = 3;
@@ -79,19 +80,22 @@ export class Overview {
   }
 }
 
-// One column of pixels at a time; a column takes the value farthest from zero among its tokens, so
-// that a lone peak in a long rollout is not averaged away.
+// One column of pixels at a time. Above: the value farthest from zero among the column's tokens, so
+// that a lone peak is not averaged away; below: their mean, so that one peak in each column does not
+// make a long rollout look the same all over.
 function paintValues(pen, row, values, scale, width) {
   const columns = Math.max(1, Math.round(width));
   for (let column = 0; column < columns; column++) {
     const from = row.token0 + Math.floor((column / columns) * row.tokens);
     const to = Math.max(from + 1, row.token0 + Math.floor(((column + 1) / columns) * row.tokens));
-    let chosen = NaN;
+    let peak = NaN;
     for (let t = from; t < to; t++) {
-      if (Number.isNaN(chosen) || Math.abs(values[t]) > Math.abs(chosen)) chosen = values[t];
+      if (Number.isNaN(peak) || Math.abs(values[t]) > Math.abs(peak)) peak = values[t];
     }
-    if (Number.isNaN(chosen)) continue;
-    pen.fillStyle = scale.css[scale.index(chosen)];
-    pen.fillRect(column, COLOURS_TOP, 1, COLOURS_HEIGHT);
+    if (Number.isNaN(peak)) continue;
+    pen.fillStyle = scale.of(peak);
+    pen.fillRect(column, COLOURS_TOP, 1, COLOURS_HEIGHT / 2);
+    pen.fillStyle = scale.of(mean(values, from, to));
+    pen.fillRect(column, COLOURS_TOP + COLOURS_HEIGHT / 2, 1, COLOURS_HEIGHT / 2);
   }
 }

@@ -1,0 +1,378 @@
+"""The token heatmap in a real Chromium, alone on a page."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hara_viz.components.token_heatmap import (
+    Frame,
+    FrameRow,
+    Kind,
+    assets,
+    encode,
+    frame_of,
+)
+from hara_viz.components.token_heatmap.signals import available
+
+pytestmark = pytest.mark.browser
+
+
+def _load(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+groups = _load("groups")
+stages = _load("stage")
+
+
+def large_frame(n_rollouts: int = 16, n_tokens: int = 16_384) -> Frame:
+    rng = np.random.default_rng(0)
+    words = [" " + "".join(rng.choice(list("etaoinshr"), 1 + i % 6)) for i in range(2_000)]
+    kinds = tuple(Kind(w, (i,), False) for i, w in enumerate([*words, ".\n\n"]))
+    n = n_rollouts * n_tokens
+    cells = rng.integers(0, len(words), n)
+    cells[rng.random(n) < 0.01] = len(words)
+    names = ("feature", "structure", "weight", "logprob", "entropy")
+    channels = {name: rng.gamma(1.0, 0.1, n) for name in names}
+    rows = tuple(
+        FrameRow(
+            sample=i, n_cells=n_tokens, n_tokens=n_tokens, reward=float(i % 2), success=bool(i % 2),
+            advantage=1.0 - 2 * (i % 2),
+        )
+        for i in range(n_rollouts)
+    )  # fmt: skip
+    return Frame(
+        rows=rows, kinds=kinds, cells=cells, channels=channels, signals=available(set(names))
+    )
+
+
+@pytest.fixture(scope="module")
+def frames() -> dict[str, bytes]:
+    group = groups.small_group()
+    credit = groups.credit_for(group)
+    first = encode(frame_of(group, credit, special_ids=[groups.END_ID]))
+    other = encode(frame_of(group, credit, special_ids=[groups.END_ID], success_threshold=2.0))
+    return {"first": first, "other": other, "broken": first[:300]}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with stages.chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def stage(browser: Any, frames: dict[str, bytes]) -> Iterator[Any]:
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    made = stages.Stage(page, assets(), dict(frames))
+    yield made
+    page.close()
+    assert made.problems == []
+
+
+def state(stage: Any) -> dict[str, str]:
+    return stage.page.locator(".hth").evaluate("element => ({...element.dataset})")
+
+
+def cell(stage: Any, sample: int, number: int) -> Any:
+    return stage.page.locator(f"[data-sample='{sample}'] [data-cell='{number}']").first
+
+
+def test_hostile_text_is_shown_and_does_nothing(stage: Any) -> None:
+    stage.open("?rollout=3")
+    text = stage.page.locator("article[data-sample='3'] .lines").inner_text()
+    assert "<img src=x onerror=alert(1)>" in text
+    assert "<script>alert(2)</script>" in text
+    assert "‹U+202E›" in text and "\u202e" not in text
+    made = stage.page.locator(".hth").evaluate(
+        "e => e.querySelectorAll('img, script, iframe, a, link, object').length"
+    )
+    assert made == 0
+
+
+def test_outcomes_stand_apart_and_every_token_is_there(stage: Any) -> None:
+    stage.open()
+    sections = stage.page.locator("section")
+    assert sections.count() == 3
+    shown = [
+        [int(a.get_attribute("data-sample")) for a in section.locator("article").all()]
+        for section in sections.all()
+    ]
+    assert shown == [[0, 2], [1, 3, 5], [4]]
+    cells = stage.page.locator("article[data-sample='0'] [data-cell]")
+    numbers = cells.evaluate_all("spans => spans.map((s) => Number(s.dataset.cell))")
+    assert sorted(set(numbers)) == list(range(188))
+
+
+def test_one_build_however_often_it_is_called(stage: Any) -> None:
+    stage.open()
+    for _ in range(4):
+        stage.page.evaluate("void window.again()")
+    cell(stage, 0, 10).click()
+    assert state(stage)["builds"] == "1"
+    assert stage.page.locator(".bar").count() == 1
+    stage.page.evaluate("window.show('/frame/other')")
+    assert state(stage)["builds"] == "2"
+    assert stage.page.locator("section").count() == 2
+
+
+def test_a_click_pins_and_tells_everyone_once(stage: Any) -> None:
+    stage.open("?run=a&signal=advantage")
+    cell(stage, 0, 31).click()
+    assert state(stage)["token"] == "31"
+    assert stage.page.evaluate("window.sent") == [["pick", {"sample": 0, "token": 31}]]
+    heard = stage.page.evaluate("window.heard")
+    assert heard == [
+        {"sample": 0, "token": 31, "source": "token_heatmap", "user": True, "reported": True}
+    ]
+    assert stage.page.url.endswith("?run=a&signal=advantage&rollout=0&token=31")
+    assert stage.page.locator(".pinned").count() == 1
+    cell(stage, 0, 31).click()
+    assert state(stage)["token"] == ""
+    assert stage.page.evaluate("window.sent.at(-1)") == ["pick", {"sample": 0, "token": None}]
+
+
+def test_keys_move_at_once_and_report_when_they_rest(stage: Any) -> None:
+    stage.open("?rollout=0&token=10")
+    # In one go: a busy machine may rest between two presses of Playwright's.
+    told = stage.page.evaluate(
+        """() => {
+            const key = () => new KeyboardEvent("keydown", { key: "ArrowRight" });
+            for (let i = 0; i < 5; i++) document.dispatchEvent(key());
+            return window.sent.length;
+        }"""
+    )
+    assert (told, state(stage)["token"]) == (0, "15")
+    stage.page.wait_for_function("window.sent.length > 0")
+    assert stage.page.evaluate("window.sent") == [["pick", {"sample": 0, "token": 15}]]
+    stage.page.keyboard.press("n")
+    assert (state(stage)["sample"], state(stage)["token"]) == ("2", "")
+    stage.page.keyboard.press("p")
+    stage.page.keyboard.press("p")
+    assert state(stage)["sample"] == "4"  # round the end: the unscored one comes last
+    stage.page.keyboard.press("N")
+    assert ["problem", 1] in stage.page.evaluate("window.sent")
+    stage.page.keyboard.press("?")
+    assert "next peak" in stage.page.locator(".help").inner_text()
+    stage.page.keyboard.press("Escape")
+    assert stage.page.locator(".help").count() == 0
+
+
+def test_peaks_and_positions(stage: Any) -> None:
+    stage.open("?rollout=2")
+    stage.page.keyboard.press("]")
+    first = int(state(stage)["token"])
+    stage.page.keyboard.press("]")
+    second = int(state(stage)["token"])
+    assert 0 <= first < second
+    stage.page.keyboard.press("[")
+    assert int(state(stage)["token"]) == first
+    stage.page.keyboard.press("g")
+    stage.page.keyboard.type("700")
+    stage.page.keyboard.press("Enter")
+    assert state(stage)["token"] == "700"
+    assert stage.page.locator(".pinned").is_visible()
+
+
+def test_others_moves_are_followed_in_silence(stage: Any) -> None:
+    stage.open()
+    stage.page.evaluate(
+        """window.dispatchEvent(new CustomEvent("hara:select", {detail: {
+        sample: 5, token: 300, signal: "entropy", source: "plan", user: true}}))"""
+    )
+    shown = state(stage)
+    assert (shown["sample"], shown["token"], shown["signal"]) == ("5", "300", "entropy")
+    pinned = stage.page.locator("article[data-sample='5'] .pinned")
+    assert pinned.is_visible()
+    stage.page.wait_for_timeout(250)
+    assert stage.page.evaluate("window.sent") == []
+    assert len(stage.page.evaluate("window.heard")) == 1
+
+
+def test_a_link_restores_the_view_and_back_goes_back(stage: Any) -> None:
+    stage.open("?signal=shift&under=entropy&level=step&rollout=2&token=400&bounds=-1..2")
+    assert state(stage)["token"] == "400"
+    values = [s.input_value() for s in stage.page.locator("select").all()[:3]]
+    assert values == ["shift", "entropy", "step"]
+    assert [b.input_value() for b in stage.page.locator(".bound").all()] == ["−1", "2"]
+    stage.page.keyboard.press("n")
+    assert "rollout=1" in stage.page.url
+    stage.page.go_back()
+    stage.page.wait_for_function("location.search.includes('rollout=2')")
+    assert (state(stage)["sample"], state(stage)["token"]) == ("2", "400")
+
+
+def test_a_link_to_nowhere_falls_back(stage: Any) -> None:
+    stage.open("?signal=nonsense&under=nonsense&rollout=99&token=7")
+    shown = state(stage)
+    assert (shown["signal"], shown["sample"], shown["token"]) == ("novelty", "", "")
+
+
+def test_signal_level_and_bounds_are_reported_as_one_view(stage: Any) -> None:
+    stage.open()
+    stage.page.locator("select").nth(0).select_option("weight")
+    stage.page.locator("select").nth(2).select_option("rollout")
+    upper = stage.page.locator(".bound").nth(1)
+    upper.fill("0.25")
+    upper.press("Tab")
+    stage.page.wait_for_function("window.sent.length > 0")
+    name, view = stage.page.evaluate("window.sent.at(-1)")
+    assert name == "view"
+    assert (view["signal"], view["underline"], view["granularity"]) == ("weight", None, "rollout")
+    assert view["bounds"][1] == 0.25
+    fills = stage.page.locator("article[data-sample='0'] [data-cell]").evaluate_all(
+        "spans => [...new Set(spans.map((s) => s.style.backgroundColor))]"
+    )
+    assert len(fills) == 1  # the same all over the rollout
+    stage.page.get_by_role("button", name="auto").click()
+    assert stage.page.locator(".bound").nth(1).input_value() != "0.25"
+
+
+def test_an_unusable_bound_is_put_back(stage: Any) -> None:
+    stage.open()
+    lower = stage.page.locator(".bound").nth(0)
+    before = lower.input_value()
+    lower.fill("much")
+    lower.press("Tab")
+    assert stage.page.locator(".bound").nth(0).input_value() == before
+
+
+def test_search_finds_across_tokens_and_walks_through(stage: Any) -> None:
+    stage.open()
+    stage.page.keyboard.press("/")
+    stage.page.keyboard.type("SECOND LEG")
+    assert "found" in stage.page.locator(".count").inner_text()
+    assert stage.page.locator(".hit").count() > 0
+    stage.page.keyboard.press("Enter")
+    assert stage.page.locator(".count").inner_text().startswith("1 of ")
+    assert state(stage)["sample"] == "0"
+    stage.page.keyboard.press("Escape")
+    assert stage.page.locator(".hit").count() == 0
+
+
+def test_thinking_folds_to_a_line_and_opens_again(stage: Any) -> None:
+    stage.open()
+    article = stage.page.locator("article[data-sample='0']")
+    stage.page.get_by_role("button", name="fold thinking").click()
+    assert "thinking · " in article.locator(".fold").inner_text()
+    assert "double-check" not in article.locator(".lines").inner_text()
+    article.locator(".fold").click()
+    assert "double-check" in article.locator(".lines").inner_text()
+
+
+def test_a_pin_inside_a_fold_opens_it(stage: Any) -> None:
+    stage.open()
+    stage.page.get_by_role("button", name="fold thinking").click()
+    stage.page.evaluate(
+        """window.dispatchEvent(new CustomEvent("hara:select",
+        {detail: {sample: 0, token: 20, source: "table", user: true}}))"""
+    )
+    assert stage.page.locator("article[data-sample='0'] .pinned").is_visible()
+
+
+def test_the_tooltip_names_token_place_and_every_signal(stage: Any) -> None:
+    stage.open()
+    cell(stage, 0, 31).hover()
+    tip = stage.page.locator(".tip")
+    tip.wait_for(state="visible")
+    text = tip.inner_text()
+    assert "token 31 of 188" in text and "id " in text
+    for label in ["Novelty", "Advantage, reweighted", "Entropy", "Surprisal"]:
+        assert label in text
+    box, frame = tip.bounding_box(), stage.page.locator(".hth").bounding_box()
+    assert box["x"] >= frame["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
+
+
+def test_marks_show_spaces_and_special_tokens(stage: Any) -> None:
+    stage.open()
+    lines = stage.page.locator("article[data-sample='0'] .lines")
+    assert groups.END not in lines.inner_text()
+    stage.page.keyboard.press("w")
+    text = lines.inner_text()
+    assert groups.END in text and "⏎" in text and "Okay,·so" in text
+
+
+def test_no_line_runs_out_of_the_page(stage: Any) -> None:
+    stage.open()
+    for marks in (False, True):
+        if marks:
+            stage.page.keyboard.press("w")
+        stage.page.get_by_role("button", name="expand all").click()
+        over = stage.page.locator(".line").evaluate_all(
+            """lines => lines.map((line) => {
+                const last = line.lastElementChild.getBoundingClientRect();
+                return last.right - line.getBoundingClientRect().right;
+            })"""
+        )
+        assert len(over) > 20
+        assert max(over) <= 0.5
+        stage.page.get_by_role("button", name="collapse all").click()
+
+
+def test_a_change_of_theme_recolours_without_building(stage: Any) -> None:
+    stage.open()
+    before = cell(stage, 0, 31).evaluate("span => span.style.backgroundColor")
+    stage.page.evaluate(f"document.body.style.cssText = {stages.THEMES['dark']!r}; window.again()")
+    shown = state(stage)
+    assert (shown["theme"], shown["builds"]) == ("dark", "1")
+    assert cell(stage, 0, 31).evaluate("span => span.style.backgroundColor") != before
+
+
+def test_damaged_bytes_are_told_in_a_sentence_and_good_ones_recover(stage: Any) -> None:
+    stage.open()
+    stage.page.evaluate("window.show('/frame/broken')")
+    alert = stage.page.get_by_role("alert")
+    alert.wait_for()
+    assert "cannot be drawn" in alert.inner_text()
+    stage.page.keyboard.press("n")  # nothing there to move in
+    stage.page.evaluate("window.show('/frame/other')")
+    stage.page.locator("section").first.wait_for()
+    assert state(stage)["ready"] == "yes"
+
+
+def test_nothing_listens_after_leaving(stage: Any) -> None:
+    stage.open()
+    stage.page.evaluate("window.leave()")
+    stage.page.keyboard.press("n")
+    stage.page.evaluate(
+        """window.dispatchEvent(new CustomEvent("hara:select",
+        {detail: {sample: 1, source: "table"}}))"""
+    )
+    assert state(stage)["sample"] == ""
+
+
+def test_sixteen_rollouts_of_sixteen_thousand_tokens_stay_few_nodes(stage: Any) -> None:
+    stage.frames["first"] = encode(large_frame())
+    stage.open()
+    count = "e => e.querySelectorAll('*').length"
+    heatmap = stage.page.locator(".hth")
+    assert heatmap.evaluate(count) < 5_000
+    stage.page.get_by_role("button", name="expand all").click()
+    scroller = stage.page.locator(".scroller")
+    assert scroller.evaluate("e => e.scrollHeight") > 100_000
+    for share in (0.2, 0.5, 0.9):
+        scroller.evaluate(f"e => {{ e.scrollTop = e.scrollHeight * {share}; }}")
+        stage.page.evaluate(
+            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+        box = scroller.bounding_box()
+        seen = stage.page.locator(".line").evaluate_all(
+            f"lines => lines.filter((l) => l.getBoundingClientRect().top < {box['y'] + box['height']} && l.getBoundingClientRect().bottom > {box['y']}).length"  # noqa: E501
+        )
+        assert seen > 10
+        assert heatmap.evaluate(count) < 5_000
+    stage.page.evaluate(
+        """window.dispatchEvent(new CustomEvent("hara:select",
+        {detail: {sample: 9, token: 16000, source: "table"}}))"""
+    )
+    assert stage.page.locator("article[data-sample='9'] .pinned").is_visible()
