@@ -135,6 +135,7 @@ def test_files_stay_short(path: Path) -> None:
     ("module", "absent"),
     [
         ("hara_viz", ["torch", "streamlit", "transformers", "pandas"]),
+        ("hara_viz.credit", ["streamlit", "transformers", "pandas", "ot", "pyarrow", "sklearn"]),
     ],
 )
 def test_imports_stay_light(module: str, absent: list[str]) -> None:

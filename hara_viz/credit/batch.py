@@ -53,8 +53,9 @@ class PackedBatch:
 
     def segments(self, rows: tuple[int, ...]) -> Tensor:
         """For the same tokens, the place of their row in `rows`: [n]."""
-        lengths = torch.tensor([self.length(r) for r in rows], device=self.states.device)
-        return torch.arange(len(rows), device=self.states.device).repeat_interleave(lengths)
+        device = self.states.device
+        lengths = torch.tensor([self.length(r) for r in rows], device=device, dtype=torch.long)
+        return torch.arange(len(rows), device=device).repeat_interleave(lengths)
 
 
 def build_batch(
