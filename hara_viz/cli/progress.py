@@ -75,8 +75,9 @@ def figure_words(figures: Mapping[str, float]) -> str:
 def status_words(progress: Progress, meter: Meter, now: float) -> str:
     """All that follows the count: rate, figures, time left."""
     left = meter.seconds_left(progress.done, progress.total, now)
+    single = progress.total == 1  # one thing has no rate
     parts = [
-        rate_words(meter.rate(progress.done, now), progress.unit),
+        "" if single else rate_words(meter.rate(progress.done, now), progress.unit),
         figure_words(progress.figures),
         f"{time_words(left)} left" if left is not None and progress.done != progress.total else "",
     ]
@@ -150,5 +151,7 @@ class _Lines:
 
 
 def _count(progress: Progress) -> str:
+    if progress.total == 1:
+        return "done" if progress.done else "…"
     total = "" if progress.total is None else f"/{progress.total:,}"
     return f"{progress.done:,}{total} {progress.unit}"
