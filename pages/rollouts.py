@@ -3,6 +3,7 @@
 import streamlit as st
 
 from hara_viz.ui.empty import explain_no_group
+from hara_viz.ui.frame import inside_frame
 from hara_viz.ui.group_header import group_header, rollout_table
 from hara_viz.ui.group_view import refusal, selected_group
 from hara_viz.ui.heatmap import heatmap
@@ -11,6 +12,7 @@ from hara_viz.ui.link_notes import link_notes
 from hara_viz.ui.solver_notes import solver_notes
 from hara_viz.ui.spans_table import spans_table
 
+inside_frame()
 link_notes()
 view = selected_group()
 if view is None:

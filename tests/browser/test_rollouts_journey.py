@@ -1,0 +1,135 @@
+"""One journey through the heart of the app, as a reader makes it, in a real browser."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hara_viz.credit import CreditConfig
+from tests.browser.conftest import settle
+from tests.pages.test_rollouts import recompute
+from tests.small_runs import HOSTILE, PENS
+
+pytestmark = pytest.mark.browser
+
+SHOTS = os.environ.get("HARA_VIZ_SCREENSHOTS")
+CELL = "article[data-sample='{sample}'] [data-cell]"
+
+
+def shoot(page, name: str) -> None:
+    """Keep a picture, if somebody wants to look at them."""
+    if SHOTS:
+        Path(SHOTS).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=f"{SHOTS}/{name}.png")
+
+
+def ready(page):
+    """The heatmap, once it has been drawn."""
+    heatmap = page.locator(".hth[data-ready=yes]")
+    heatmap.wait_for(timeout=30_000)
+    return heatmap
+
+
+def test_from_the_list_to_a_token_and_back_by_link(app_url, open_page, small_run) -> None:
+    page = open_page(f"{app_url}/?run=small")
+    heatmap = ready(page)
+    assert page.locator("article").count() == 6
+    shoot(page, "rollouts-light")
+
+    # Hover: the tooltip knows the token without asking Python.
+    cell = page.locator(CELL.format(sample=4)).nth(3)
+    cell.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)  # scrolling puts the tooltip away
+    cell.hover()
+    page.locator(".tip:visible").wait_for()
+    assert "Novelty" in page.locator(".tip").inner_text()
+
+    # Switch the signal.
+    heatmap.locator("select").first.select_option("shift")
+    page.wait_for_function("document.location.search.includes('signal=shift')")
+    assert heatmap.get_attribute("data-signal") == "shift"
+
+    # Pin the token: the inspector shows what a trainer would get.
+    cell.click()
+    page.wait_for_function("document.location.search.includes('token=3')")
+    page.get_by_text("of rollout 4").wait_for()
+    settle(page)
+    before = inspected(page)
+    group, credit = recompute(small_run, PENS.problem_id, CreditConfig())
+    place = sum(len(r.completion_ids) for r in group.rollouts[:4]) + 3
+    assert before == pytest.approx(float(credit.novelty[place]), rel=1e-3)
+    shoot(page, "rollouts-pinned")
+
+    # Change alpha with the keyboard: the numbers follow.
+    page.get_by_role("slider", name="α").first.focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.location.search.includes('credit.alpha=0.7')")
+    settle(page)
+    _, credit = recompute(small_run, PENS.problem_id, CreditConfig(alpha=0.7))
+    page.wait_for_timeout(300)
+    assert inspected(page) == pytest.approx(float(credit.novelty[place]), rel=1e-3)
+
+    # Reload: the same view, token included.
+    address = page.url
+    page.reload()
+    settle(page)
+    again = ready(page)
+    assert again.get_attribute("data-token") == "3"
+    assert again.get_attribute("data-sample") == "4"
+    assert again.get_attribute("data-signal") == "shift"
+    page.get_by_text("of rollout 4").wait_for()
+    assert page.url == address
+
+
+def inspected(page) -> float:
+    """The novelty in the inspector's table (a canvas: read from what it tells screen readers)."""
+    table = page.locator("[data-testid=stDataFrame]", has=page.locator("text=percentile")).first
+    row = table.locator("table tr", has_text="Novelty").first
+    return float(row.locator("td").nth(1).inner_text())
+
+
+def test_keys_move_through_rollouts_tokens_and_problems(app_url, open_page) -> None:
+    page = open_page(f"{app_url}/?run=small&problem={PENS.problem_id}&rollout=0&token=2")
+    heatmap = ready(page)
+    heatmap.locator(".scroller").focus()
+    page.keyboard.press("ArrowRight")
+    assert heatmap.get_attribute("data-token") == "3"
+    page.keyboard.press("n")
+    assert heatmap.get_attribute("data-sample") == "1"
+    page.wait_for_function("document.location.search.includes('rollout=1')")
+    page.keyboard.press("N")
+    page.wait_for_function(f"document.location.search.includes('{HOSTILE.problem_id}')")
+    settle(page)
+    page.go_back()
+    page.wait_for_function(f"document.location.search.includes('{PENS.problem_id}')")
+
+
+def test_a_fresh_server_opens_every_page_inside_the_frame(
+    chromium: str, small_runs: Path, tmp_path: Path, open_page
+) -> None:
+    from tests.browser.conftest import running_app
+
+    with running_app(small_runs, tmp_path / "app.log") as address:
+        page = open_page(f"{address}/runs?run=small")
+        page.get_by_text("Click a run to choose it").wait_for()
+        assert page.locator("[data-testid=stSidebar]").get_by_text("pass@1").count() == 1
+        page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_hostile_text_stays_text(app_url, open_page, scheme: str) -> None:
+    page = open_page(
+        f"{app_url}/?run=small&problem={HOSTILE.problem_id}&rollout=1&token=2", scheme=scheme
+    )
+    ready(page)
+    page.get_by_text("of rollout 1").wait_for()
+    settle(page)
+    assert page.title() == "HarA-Viz"
+    assert page.locator("img[src=x]").count() == 0
+    assert page.locator("a[href^=javascript]").count() == 0
+    assert "<img src=x onerror=" in page.locator("[data-testid=stText]").first.inner_text()
+    assert page.locator("article").first.inner_text().count("<script>") == 1
+    shoot(page, f"hostile-{scheme}")
