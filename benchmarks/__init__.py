@@ -1,0 +1,1 @@
+"""One module per claim of speed: `python -m benchmarks.<name>` prints a table and JSON."""
