@@ -1,6 +1,7 @@
 """One script out of a component's modules: no build step, nothing fetched, readable in the page.
 
-Modules import each other as `import {…} from "./other.js";` on lines of their own and export with
+Modules import each other as `import {…} from "./other.js";` (or `"../shared/other.js"`) on lines of
+their own and export with
 `export function`, `export const` or `export class`. Joined in the order given, those words are all
 that has to go, since every name at the top of a module is its own. Only the last module, the entry,
 keeps its `export default`.
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-_IMPORT = re.compile(r'^import\s*\{[^}]*\}\s*from\s*"\./[\w.-]+";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import\s*\{[^}]*\}\s*from\s*"\.{1,2}/[\w./-]+";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class)\b)", re.MULTILINE)
 
 
@@ -26,7 +27,7 @@ class Assets(NamedTuple):
 
 
 def join_modules(folder: Path, names: Sequence[str]) -> str:
-    """The text of `names` (without ".js") in `folder`, joined into one module.
+    """The text of `names` (without ".js"; paths from `folder`), joined into one module.
 
     Raises:
         ValueError: a module imports in a way that joining cannot honour.

@@ -100,7 +100,7 @@ def cells_of(
             end=cell_start[last] if last < len(ids) else len(text),
             first_token=first,
             last_token=last,
-            special=any(token in special for token in ids[first:last]),
+            special=not special.isdisjoint(ids[first:last]),
         )
         for first, last in zip(firsts, lasts, strict=True)
     )

@@ -226,6 +226,7 @@ def test_signal_level_and_bounds_are_reported_as_one_view(stage: Any) -> None:
     upper.fill("0.25")
     upper.press("Tab")
     stage.page.wait_for_function("window.sent.length > 0")
+    stage.page.wait_for_function("window.sent.at(-1)?.[1].bounds")
     name, view = stage.page.evaluate("window.sent.at(-1)")
     assert name == "view"
     assert (view["signal"], view["underline"], view["granularity"]) == ("weight", None, "rollout")
@@ -322,10 +323,33 @@ def test_no_line_runs_out_of_the_page(stage: Any) -> None:
 def test_a_change_of_theme_recolours_without_building(stage: Any) -> None:
     stage.open()
     before = cell(stage, 0, 31).evaluate("span => span.style.backgroundColor")
-    stage.page.evaluate(f"document.body.style.cssText = {stages.THEMES['dark']!r}; window.again()")
+    stage.page.evaluate(
+        f"document.body.style.cssText = {stages.THEMES['dark']!r}; void window.again()"
+    )
     shown = state(stage)
     assert (shown["theme"], shown["builds"]) == ("dark", "1")
     assert cell(stage, 0, 31).evaluate("span => span.style.backgroundColor") != before
+
+
+def test_another_credit_keeps_what_was_opened(stage: Any) -> None:
+    group = groups.small_group()
+    credit = groups.credit_for(group)
+    credit.novelty_feature = credit.novelty_feature.flip(0)
+    stage.frames["other"] = encode(frame_of(group, credit, special_ids=[groups.END_ID]))
+    stage.open()
+    stage.page.locator("article[data-sample='0'] .toggle").click()
+    stage.page.locator("article[data-sample='2'] .more").last.click()
+    scroller = stage.page.locator(".scroller")
+    scroller.evaluate("e => { e.scrollTop = 150; }")
+    stage.page.evaluate("window.show('/frame/other')")
+    assert state(stage)["builds"] == "2"
+    modes = [
+        stage.page.locator(f"article[data-sample='{i}']").get_attribute("data-mode") for i in (0, 2)
+    ]
+    assert modes == ["closed", "window"]
+    below = stage.page.locator("article[data-sample='2'] .more").last
+    assert below.is_hidden()
+    assert scroller.evaluate("e => e.scrollTop") == 150
 
 
 def test_damaged_bytes_are_told_in_a_sentence_and_good_ones_recover(stage: Any) -> None:

@@ -45,7 +45,7 @@ def encode(frame: Frame) -> bytes:
 
 
 def decode(data: bytes) -> Frame:
-    """The frame that `encode` wrote; channels as float32, within the precision of f16.
+    """The frame that `encode` wrote; channels as float64, within the precision of f16.
 
     Raises:
         SchemaError: another version wrote it.
@@ -72,7 +72,7 @@ def decode(data: bytes) -> Frame:
     position = lengths[0]
     for name, scale in channels:
         half = np.frombuffer(body, "<f2", n_tokens, position)
-        values[name] = half.astype(np.float32) * np.float32(scale)
+        values[name] = half.astype(np.float64) * scale
         position += lengths[1]
     frame = Frame(rows=rows, kinds=kinds, cells=cells, channels=values, signals=signals)
     try:

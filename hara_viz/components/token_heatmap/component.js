@@ -3,23 +3,25 @@
 // hara_viz/ui/selection.py); `local` is its own business and is never reported.
 
 import { readAddress } from "./address.js";
-import { colourScale, isDark } from "./colour.js";
 import { make } from "./dom.js";
-import { cellOfToken, FrameError, parseFrame } from "./frame.js";
+import { cellOfToken, FrameError, parseFrame, sameText } from "./frame.js";
 import { handleKey, keyMap } from "./keys.js";
 import { measureKinds } from "./layout.js";
+import { coloursOf, measurerOf, themeOf } from "./look.js";
 import { find, nextHit } from "./moves.js";
+import { Pointer } from "./pointer.js";
 import { QUIET, Reporter, SOURCE } from "./reporter.js";
 import { RolloutCard } from "./rollout.js";
 import { sectionsOf } from "./sections.js";
 import { Toolbar } from "./toolbar.js";
-import { Tooltip } from "./tooltip.js";
-import { autoDomain, levelValues, signalOf } from "./values.js";
+import { Tooltip, visible } from "./tooltip.js";
+import { formatted, signalOf, valueAt } from "./values.js";
+import { initialView, settle, sharedOf } from "./view.js";
 
-const SHARED = ["sample", "token", "signal", "underline", "granularity", "bounds"];
 const COLOURING = ["signal", "underline", "granularity", "bounds"];
 const CARD_PADDING = 34; // pixels beside a line of text, and some room for rounding
 
+const alive = new Set();
 let active = null; // the heatmap that keys go to, when a page shows several
 
 export class Heatmap {
@@ -30,12 +32,13 @@ export class Heatmap {
     this.cards = [];
     this.order = [];
     this.builds = 0;
-    this.view = { ...readAddress(), ...pickShared(window.haraSelection) };
+    this.view = initialView();
     this.local = { sort: "sample", marks: false, foldAll: false, allOpen: false };
     this.search = { hits: [], at: -1, cells: new Set() };
     this.theme = { dark: false, ink: "#000", line: "#ccc" };
     this.toolbar = new Toolbar(this.actions());
     this.tooltip = new Tooltip();
+    this.pointer = new Pointer(this);
     this.list = make("div", { class: "list" });
     this.scroller = make("div", {
       class: "scroller",
@@ -44,7 +47,15 @@ export class Heatmap {
       "aria-label": "Rollouts as coloured text",
       children: [this.list],
     });
-    this.root.replaceChildren(this.toolbar.element, this.scroller, this.tooltip.element);
+    this.spoken = make("div", { class: "spoken", role: "status" });
+    this.root.replaceChildren(
+      this.toolbar.element,
+      this.scroller,
+      this.tooltip.element,
+      this.spoken,
+    );
+    alive.add(this);
+    active ??= this;
     this.listen();
   }
 
@@ -72,16 +83,16 @@ export class Heatmap {
     on(window, "hara:select", (event) => this.hear(event.detail));
     on(window, "popstate", () => this.take(readAddress()));
     on(document, "keydown", (event) => {
-      if (this.frame && (active === null || active === this)) handleKey(this, event);
+      if (this.frame && active === this) handleKey(this, event);
     });
     for (const event of ["pointerenter", "focusin"])
       on(this.root, event, () => {
         active = this;
       });
     on(this.scroller, "scroll", () => this.onScroll());
-    on(this.scroller, "pointermove", (event) => this.onHover(event.target));
+    on(this.scroller, "pointermove", (event) => this.pointer.hover(event.target));
     on(this.scroller, "pointerleave", () => this.tooltip.hide());
-    on(this.scroller, "click", (event) => this.onClick(event.target));
+    on(this.scroller, "click", (event) => this.pointer.click(event.target));
     this.resize = new ResizeObserver(() => this.onResize());
     this.resize.observe(this.scroller);
     // Widths measured before the page's font has come are wrong.
@@ -92,7 +103,8 @@ export class Heatmap {
     this.abort.abort();
     this.resize.disconnect();
     this.reporter.dispose();
-    if (active === this) active = null;
+    alive.delete(this);
+    if (active === this) active = [...alive][0] ?? null;
   }
 
   // ---- data -------------------------------------------------------------------------------------
@@ -118,55 +130,38 @@ export class Heatmap {
     this.root.dataset.ready = "error";
   }
 
+  // The same rollouts under another credit keep what the reader opened, and where they were.
   load(frame) {
+    if (!frame.signals.length) throw new FrameError("it has no signal to show");
+    const before = this.frame && sameText(this.frame, frame) ? this.cards : [];
+    const { scrollTop } = this.scroller;
     this.frame = frame;
     this.segments = null; // nothing is drawn until the lines of this frame are broken
     this.builds += 1;
     this.longest = Math.max(1, ...frame.rows.map((row) => row.tokens));
-    this.search = { hits: [], at: -1, cells: new Set() };
-    this.settleView();
+    if (!before.length) this.search = { hits: [], at: -1, cells: new Set() };
+    settle(this.view, this.frame);
     this.readTheme();
     this.recompute();
-    this.cards = frame.rows.map((row) => new RolloutCard(this, row));
+    this.cards = frame.rows.map((row, i) => new RolloutCard(this, row, before[i]?.opened()));
     this.arrange();
     this.relayout();
     this.remark([this.view.sample]);
-    this.scrollToPinned();
+    if (before.length) this.scroller.scrollTop = scrollTop;
+    else this.scrollToPinned();
+    this.renderAll();
     Object.assign(this.root.dataset, { builds: this.builds, content: frame.content, ready: "yes" });
     performance.mark("hth:painted");
   }
 
-  // What does not exist in this frame falls back to what does.
-  settleView() {
-    const { view, frame } = this;
-    if (!signalOf(frame, view.signal))
-      Object.assign(view, { signal: frame.signals[0]?.name ?? null, bounds: null });
-    if (!signalOf(frame, view.underline)) view.underline = null;
-    const row = frame.rows.find((r) => r.sample === view.sample);
-    if (!row) Object.assign(view, { sample: null, token: null });
-    else if (view.token >= row.tokens) view.token = null;
-  }
-
   recompute() {
-    const { frame, view, theme } = this;
-    const { granularity } = view;
-    const scaleOf = (name, bounds, isLine) => {
-      const domain = bounds ?? autoDomain(frame, name, granularity);
-      return colourScale(domain, signalOf(frame, name).signed, theme.dark, isLine);
-    };
-    this.values = levelValues(frame, view.signal, granularity);
-    this.scale = scaleOf(view.signal, view.bounds, false);
-    this.lineValues = view.underline && levelValues(frame, view.underline, granularity);
-    this.lineScale = view.underline && scaleOf(view.underline, null, true);
-    this.root.dataset.signal = view.signal;
+    this.colours = coloursOf(this.frame, this.view, this.theme);
+    this.root.dataset.signal = this.view.signal;
   }
 
   readTheme() {
-    const style = getComputedStyle(this.root);
-    const property = (name, fallback) => style.getPropertyValue(name).trim() || fallback;
-    const dark = isDark(property("--st-background-color", "#ffffff"));
-    this.theme = { dark, ink: style.color, line: property("--st-border-color", "#cccccc") };
-    this.root.dataset.theme = dark ? "dark" : "light";
+    this.theme = themeOf(this.root);
+    this.root.dataset.theme = this.theme.dark ? "dark" : "light";
   }
 
   retheme() {
@@ -184,24 +179,16 @@ export class Heatmap {
   relayout() {
     if (!this.frame || !this.list.clientWidth) return;
     this.laidOutWidth = this.list.clientWidth;
-    const style = getComputedStyle(this.list);
-    const lineHeight = Math.round(parseFloat(style.fontSize) * 1.65);
-    this.list.style.setProperty("--hth-line-height", `${lineHeight}px`);
-    this.metrics = { lineHeight, gap: Math.round(lineHeight * 0.4) };
-    const pen = document.createElement("canvas").getContext("2d");
-    pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
-    this.segments = measureKinds(
-      this.frame.kinds,
-      (text) => pen.measureText(text).width,
-      this.local.marks,
-    );
+    this.metrics = measurerOf(this.list);
+    this.list.style.setProperty("--hth-line-height", `${this.metrics.lineHeight}px`);
+    this.segments = measureKinds(this.frame.kinds, this.metrics.width, this.local.marks);
     this.textWidth = Math.max(160, this.laidOutWidth - CARD_PADDING);
     for (const card of this.cards) card.layout();
     this.renderAll();
   }
 
   arrange() {
-    const sections = sectionsOf(this.cards, this.values, this.local.sort);
+    const sections = sectionsOf(this.cards, this.colours.values, this.local.sort);
     this.order = sections.flatMap((section) => section.cards);
     this.list.replaceChildren(...sections.map((section) => section.element));
     this.renderAll();
@@ -241,29 +228,22 @@ export class Heatmap {
   }
 
   showToolbar() {
-    const { frame, view, local, scale, lineScale } = this;
-    this.toolbar.show({
-      frame,
-      view,
-      local,
-      scale,
-      lineScale,
-      hasThink: frame.rows.some((row) => row.think.length),
-    });
+    const { frame, view, local, colours } = this;
+    this.toolbar.show(frame, view, local, colours);
   }
 
   // ---- moves ------------------------------------------------------------------------------------
 
   // Somebody else moved: follow, and say nothing.
   hear(detail) {
-    if (detail && detail.source !== SOURCE) this.take(pickShared(detail));
+    if (detail && detail.source !== SOURCE) this.take(sharedOf(detail));
   }
 
   take(changes) {
     const before = { ...this.view };
     Object.assign(this.view, changes);
     if (!this.frame) return;
-    this.settleView();
+    settle(this.view, this.frame);
     this.afterChange(before);
   }
 
@@ -302,7 +282,13 @@ export class Heatmap {
 
   pinByKey(row, token) {
     this.pin(row.sample, token);
-    this.showTip(this.root.querySelector(".pinned"));
+    const span = this.root.querySelector(".pinned");
+    if (span) this.pointer.tell(span);
+    const { kinds, cells } = this.frame;
+    const value = valueAt(this.frame, this.view.signal, row, row.token0 + token);
+    const text = visible(kinds[cells[this.cellOf(row, token)]].text);
+    const { label, signed } = signalOf(this.frame, this.view.signal);
+    this.spoken.textContent = `${text}, token ${token}, ${label} ${formatted(value, signed)}`;
   }
 
   cardOf(sample) {
@@ -336,39 +322,6 @@ export class Heatmap {
     if (under < 0) this.scroller.scrollTop += under;
     else if (over > 0) this.scroller.scrollTop += Math.min(over, under);
     this.renderAll();
-  }
-
-  // ---- pointer ----------------------------------------------------------------------------------
-
-  onHover(target) {
-    const span = target.closest("[data-cell]");
-    if (!span) this.tooltip.hide();
-    else if (span !== this.hovered || this.tooltip.element.hidden) this.showTip(span);
-    this.hovered = span;
-  }
-
-  showTip(span) {
-    if (!span) return;
-    const { row } = this.cardOf(Number(span.closest("article").dataset.sample));
-    this.tooltip.show({
-      frame: this.frame,
-      view: this.view,
-      row,
-      cell: Number(span.dataset.cell),
-      at: span.getBoundingClientRect(),
-      frameBox: this.root.getBoundingClientRect(),
-    });
-  }
-
-  onClick(target) {
-    const span = target.closest("[data-cell]");
-    // Within a shadow root only the root itself knows what is selected.
-    const selection = this.root.getRootNode().getSelection?.() ?? window.getSelection();
-    if (!span || !selection.isCollapsed) return; // a reader is marking text to copy it
-    const { row } = this.cardOf(Number(span.closest("article").dataset.sample));
-    const cell = Number(span.dataset.cell);
-    const token = this.isPinned(row, cell) ? null : this.frame.firstToken[cell] - row.token0;
-    this.pin(row.sample, token, 0);
   }
 
   // ---- other choices ----------------------------------------------------------------------------
@@ -409,12 +362,6 @@ export class Heatmap {
     this.help = this.help ? null : keyMap(() => this.toggleHelp());
     if (this.help) this.root.append(this.help);
   }
-}
-
-function pickShared(detail) {
-  return Object.fromEntries(
-    SHARED.filter((name) => detail && name in detail).map((name) => [name, detail[name]]),
-  );
 }
 
 const instances = new WeakMap(); // mount point -> Heatmap

@@ -8,6 +8,15 @@ const MANY_KINDS = 65536;
 export class FrameError extends Error {}
 
 export function parseFrame(bytes) {
+  try {
+    return readFrame(bytes);
+  } catch (error) {
+    if (error instanceof FrameError) throw error;
+    throw new FrameError(`its header is damaged (${error.message})`);
+  }
+}
+
+function readFrame(bytes) {
   const { header, body } = openFrame(bytes);
   const kinds = header.kinds.map(readKind);
   const rows = placeRows(header.rows.map(readRow));
@@ -151,6 +160,18 @@ export function cellOfToken(frame, token) {
     else high = middle - 1;
   }
   return low;
+}
+
+// Do two frames show the same text, cell for cell? (The numbers may differ.)
+export function sameText(a, b) {
+  if (a.nCells !== b.nCells || a.kinds.length !== b.kinds.length) return false;
+  if (a.rows.length !== b.rows.length) return false;
+  const rowsAgree = a.rows.every((row, i) => {
+    return row.sample === b.rows[i].sample && row.cells === b.rows[i].cells;
+  });
+  if (!rowsAgree || a.kinds.some((kind, i) => kind.text !== b.kinds[i].text)) return false;
+  for (let c = 0; c < a.nCells; c++) if (a.cells[c] !== b.cells[c]) return false;
+  return true;
 }
 
 function demand(holds, why) {

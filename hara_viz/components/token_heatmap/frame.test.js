@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cellOfToken, FrameError, parseFrame } from "./frame.js";
+import { cellOfToken, FrameError, parseFrame, sameText } from "./frame.js";
 import { bytesOf, ONE, sample } from "./sample_frame.js";
 
 test("a frame is read as it was written", () => {
@@ -69,4 +69,29 @@ test("refused: every truncation, and what is no frame at all", () => {
   }
   for (const junk of [null, "HARAHEAT", new Uint8Array(64)])
     assert.throws(() => parseFrame(junk), FrameError);
+});
+
+test("any damage ends in a FrameError or in a frame, never in another error", () => {
+  const bytes = bytesOf(sample());
+  let seed = 7;
+  const next = (below) => (seed = (seed * 48271) % 2147483647) % below;
+  for (let i = 0; i < 3000; i++) {
+    const damaged = Uint8Array.from(bytes);
+    for (let flips = 0; flips <= i % 4; flips++) damaged[next(damaged.length)] = next(256);
+    try {
+      parseFrame(damaged);
+    } catch (error) {
+      assert.ok(error instanceof FrameError, String(error));
+    }
+  }
+});
+
+test("frames of the same text are told from others", () => {
+  const frame = parseFrame(bytesOf(sample()));
+  const again = parseFrame(bytesOf(sample({ channels: [], signals: [] })));
+  assert.equal(sameText(frame, again), true);
+  const other = sample();
+  other.kinds[1][0] = " v";
+  assert.equal(sameText(frame, parseFrame(bytesOf(other))), false);
+  assert.equal(sameText(frame, parseFrame(bytesOf(sample({ cells: [1, 0, 2, 3, 4, 5] })))), false);
 });

@@ -23,7 +23,7 @@ export function stepToken(app, direction) {
 export function stepPeak(app, direction) {
   const card = app.current();
   if (!card) return;
-  const peaks = peaksOf(card.row, app.values);
+  const peaks = peaksOf(card.row, app.colours.values);
   const at = pinnedIn(app, card) ?? (direction > 0 ? -1 : card.row.tokens);
   const next = direction > 0 ? peaks.find((t) => t > at) : peaks.findLast((t) => t < at);
   if (next !== undefined) app.pinByKey(card.row, next);

@@ -2,8 +2,9 @@
 
 import { make } from "./dom.js";
 import { layoutRow, lineAt, lineOfCell } from "./layout.js";
+import { makeLine, markCell, paintCell } from "./lines.js";
 import { Overview } from "./overview.js";
-import { bestWindow, cellValue, formatted, mean, signalValues } from "./values.js";
+import { bestWindow, formatted, signalOf, signalValues } from "./values.js";
 
 const WINDOW_LINES = 6;
 const SHORT_LINES = 11;
@@ -16,11 +17,14 @@ const VERDICTS = new Map([
 ]);
 
 export class RolloutCard {
-  constructor(app, row) {
+  // `opened`: what the reader had opened in an earlier card of the same text.
+  constructor(app, row, opened = null) {
     this.app = app;
     this.row = row;
-    this.mode = null; // "window", "open" or "closed"; null until the first layout
-    this.unfolded = new Set();
+    // "window", "open" or "closed"; null until the first layout
+    this.mode = opened?.mode ?? null;
+    this.unfolded = opened?.unfolded ?? new Set();
+    this.keptWindow = opened?.window ?? null;
     this.drawn = new Map(); // line number -> element
     this.window = [0, 0];
     this.overview = new Overview(row, app.longest, (token) => app.pin(row.sample, token));
@@ -89,7 +93,13 @@ export class RolloutCard {
     });
     if (this.mode === null)
       this.mode = this.layoutLines.top.length > SHORT_LINES ? "window" : "open";
-    this.place();
+    if (this.keptWindow) this.window = this.keptWindow;
+    this.place(this.keptWindow !== null);
+    this.keptWindow = null;
+  }
+
+  opened() {
+    return { mode: this.mode, unfolded: this.unfolded, window: this.window };
   }
 
   // Set which lines are to be seen, and the height that they take.
@@ -120,7 +130,7 @@ export class RolloutCard {
     const { app, row } = this;
     if (app.view.sample === row.sample && app.view.token !== null)
       return app.cellOf(row, app.view.token);
-    const name = app.frame.channels.has("feature") ? "novelty" : app.view.signal;
+    const name = signalOf(app.frame, "novelty") ? "novelty" : app.view.signal;
     const start = bestWindow(row, signalValues(app.frame, name), SPAN_TOKENS);
     return app.cellOf(row, Math.min(row.tokens - 1, start + (SPAN_TOKENS >> 1)));
   }
@@ -170,6 +180,12 @@ export class RolloutCard {
     if (!this.unfolded.delete(region)) this.unfolded.add(region);
   }
 
+  unfold(region) {
+    this.flipFold(region);
+    this.layout();
+    this.app.renderAll();
+  }
+
   y(line) {
     const { top, height } = this.layoutLines;
     return line < top.length ? top[line] : height;
@@ -208,102 +224,27 @@ export class RolloutCard {
     }
     const fresh = document.createDocumentFragment();
     for (let line = wantedFirst; line < wantedLast; line++) {
-      if (!this.drawn.has(line)) fresh.append(this.makeLine(line, start));
+      if (this.drawn.has(line)) continue;
+      const element = makeLine(this, line, start);
+      this.drawn.set(line, element);
+      fresh.append(element);
     }
     this.lines.append(fresh);
   }
 
-  makeLine(line, start) {
-    const { top, cell, segment, soft, fold } = this.layoutLines;
-    const element = make("div", {
-      class: "line",
-      dir: "auto",
-      style: `top:${top[line] - start}px`,
-    });
-    const region = fold[line] >= 0 ? this.foldList[fold[line]] : null;
-    if (region) element.append(this.makeFold(region));
-    const ended = line + 1 >= top.length;
-    const endCell = ended ? this.row.cell0 + this.row.cells : cell[line + 1];
-    const endSegment = ended ? 0 : segment[line + 1];
-    let at = region ? this.row.cell0 + region[1] : cell[line];
-    let s = segment[line];
-    while (at < endCell || (at === endCell && s < endSegment)) {
-      const own = this.app.segments[this.app.frame.cells[at]];
-      if (s >= own.length) [at, s] = [at + 1, 0];
-      else {
-        const opens = soft[line] === 1 && at === cell[line] && s === segment[line];
-        element.append(this.makeCell(at, own[s], opens));
-        s += 1;
-      }
-    }
-    this.drawn.set(line, element);
-    return element;
-  }
-
-  makeCell(cell, segment, opensLine) {
-    const { app, row } = this;
-    const span = document.createElement("span");
-    // A line that was broken at a space does not show it; with marks on, everything is shown.
-    span.textContent =
-      opensLine && !app.local.marks ? segment.text.replace(/^ +/, "") : segment.text;
-    span.dataset.cell = cell;
-    const classes = ["c"];
-    if (segment.newline) classes.push("nl");
-    if (app.frame.kinds[app.frame.cells[cell]].special) classes.push("special");
-    if (row.answer && cell >= row.cell0 + row.answer[0] && cell < row.cell0 + row.answer[1])
-      classes.push("answer");
-    if (app.isPinned(row, cell)) classes.push("pinned");
-    if (app.search.cells.has(cell)) classes.push("hit");
-    span.className = classes.join(" ");
-    this.paint(span, cell);
-    return span;
-  }
-
-  paint(span, cell) {
-    const { frame, values, scale, lineValues, lineScale } = this.app;
-    const fill = cellValue(frame, values, cell);
-    span.style.backgroundColor = scale.of(fill) ?? "";
-    span.classList.toggle("unknown", Number.isNaN(fill));
-    const line = lineScale ? lineScale.of(cellValue(frame, lineValues, cell)) : null;
-    span.style.boxShadow = line ? `inset 0 -3px 0 ${line}` : "";
-  }
-
-  makeFold([first, last, region]) {
-    const { app, row } = this;
-    const from = app.frame.firstToken[row.cell0 + first];
-    const to = app.frame.firstToken[row.cell0 + last];
-    const level = formatted(mean(app.values, from, to), app.scale.signed);
-    return make("button", {
-      type: "button",
-      class: "fold",
-      text: `▸ thinking · ${to - from} tokens · mean ${level}`,
-      on: {
-        click: () => {
-          this.flipFold(region);
-          this.layout();
-          app.renderAll();
-        },
-      },
-    });
+  // All cells that exist at present.
+  *spans() {
+    for (const element of this.drawn.values()) yield* element.querySelectorAll("[data-cell]");
   }
 
   recolour() {
-    for (const element of this.drawn.values()) {
-      for (const span of element.querySelectorAll("[data-cell]"))
-        this.paint(span, Number(span.dataset.cell));
-    }
+    for (const span of this.spans()) paintCell(this.app, span);
     this.drawOverview();
   }
 
   // Pinned token or search hits changed: classes only.
   remark() {
-    for (const element of this.drawn.values()) {
-      for (const span of element.querySelectorAll("[data-cell]")) {
-        const cell = Number(span.dataset.cell);
-        span.classList.toggle("pinned", this.app.isPinned(this.row, cell));
-        span.classList.toggle("hit", this.app.search.cells.has(cell));
-      }
-    }
+    for (const span of this.spans()) markCell(this.app, this.row, span);
     this.element.classList.toggle("current", this.app.view.sample === this.row.sample);
     this.drawOverview();
   }
@@ -315,8 +256,8 @@ export class RolloutCard {
     const pinned = app.view.sample === row.sample ? app.view.token : null;
     this.overview.draw({
       frame: app.frame,
-      values: app.values,
-      scale: app.scale,
+      values: app.colours.values,
+      scale: app.colours.scale,
       shown: tokens,
       pinned,
       ink: app.theme.ink,

@@ -111,7 +111,7 @@ export class Toolbar {
     event.stopPropagation();
   }
 
-  show({ frame, view, local, scale, lineScale, hasThink }) {
+  show(frame, view, local, { scale, lineScale }) {
     const names = frame.signals.map((signal) => [signal.name, signal.label]);
     options(this.fill, names, view.signal);
     options(this.line, [["", "nothing"], ...names], view.underline ?? "");
@@ -119,7 +119,7 @@ export class Toolbar {
     options(this.sort, SORTS, local.sort);
     this.marks.setAttribute("aria-pressed", local.marks);
     this.think.setAttribute("aria-pressed", local.foldAll);
-    this.think.hidden = !hasThink;
+    this.think.hidden = !frame.rows.some((row) => row.think.length);
     this.all.textContent = local.allOpen ? "collapse all" : "expand all";
     const fill = frame.signals.find((signal) => signal.name === view.signal);
     const line = frame.signals.find((signal) => signal.name === view.underline);

@@ -1,0 +1,217 @@
+// Drawing of the matrix, its labels and the costs. Text reaches the canvas by fillText alone: what a
+// model wrote is never markup.
+
+import { pixelOf, ticks } from "../shared/view.js";
+import { visible } from "../shared/cells.js";
+import { shareOf } from "./frame.js";
+
+export const GUTTER = 208; // pixels of atom labels
+const WORDS_TOP = 78; // above the matrix, when words fit there
+const NUMBERS_TOP = 20;
+const COSTS = 58;
+const GAP = 10;
+const READABLE = 13; // pixels a token takes before its word is written above it
+
+// Where things stand, in pixels from the top: pure.
+export function boxesOf(nAtoms, view) {
+  const rowHeight = Math.max(6, Math.min(20, Math.floor(380 / Math.max(1, nAtoms))));
+  const top = view.per >= READABLE ? WORDS_TOP : NUMBERS_TOP;
+  const bottom = top + rowHeight * nAtoms;
+  return {
+    top,
+    rowHeight,
+    bottom,
+    costsTop: bottom + GAP,
+    costsBottom: bottom + GAP + COSTS,
+    height: bottom + GAP + COSTS + 4,
+    withWords: view.per >= READABLE,
+  };
+}
+
+export function atomAt(boxes, y, nAtoms) {
+  const atom = Math.floor((y - boxes.top) / boxes.rowHeight);
+  return y >= boxes.top && atom >= 0 && atom < nAtoms ? atom : null;
+}
+
+// `scene`: {frame, view, boxes, width, theme, scale, hover: {token, atom}, pinned, pinnedAtom}
+export function paint(pen, scene) {
+  const { boxes, width, theme } = scene;
+  pen.clearRect(0, 0, width, boxes.height);
+  pen.font = `12px ${theme.font}`;
+  pen.textBaseline = "middle";
+  const plot = { x: GUTTER, width: width - GUTTER };
+  pen.save();
+  pen.beginPath();
+  pen.rect(plot.x, 0, plot.width, boxes.height);
+  pen.clip();
+  pen.translate(plot.x, 0);
+  paintMatrix(pen, scene, plot.width);
+  paintCosts(pen, scene, plot.width);
+  paintCross(pen, scene, plot.width);
+  paintTop(pen, scene, plot.width);
+  pen.restore();
+  paintLabels(pen, scene);
+}
+
+// One column of pixels at a time: where several tokens share it, the largest share shows, so that a
+// lone token is not averaged away.
+function paintMatrix(pen, { frame, view, boxes, scale, theme }, width) {
+  pen.fillStyle = theme.panel;
+  const end = Math.min(width, pixelOf(view, frame.tokens));
+  pen.fillRect(0, boxes.top, end, boxes.bottom - boxes.top);
+  const step = Math.max(1, view.per);
+  const first = Math.floor(view.from);
+  const gap = boxes.rowHeight > 9 ? 1 : 0;
+  const drawCell = (x, w, atom, share) => {
+    if (share < 0.004) return;
+    pen.fillStyle = scale.of(share);
+    pen.fillRect(x, boxes.top + atom * boxes.rowHeight, w, boxes.rowHeight - gap);
+  };
+  if (view.per >= 1) {
+    for (let t = first; t < frame.tokens && pixelOf(view, t) < width; t++) {
+      const x = pixelOf(view, t);
+      for (let a = 0; a < frame.atoms.length; a++)
+        drawCell(x, step - (step > 5 ? 1 : 0) + 0.3, a, shareOf(frame, t, a));
+    }
+    return;
+  }
+  for (let x = 0; x < end; x++) {
+    const from = Math.floor(view.from + x / view.per);
+    const to = Math.min(frame.tokens, Math.max(from + 1, Math.floor(view.from + (x + 1) / view.per)));
+    for (let a = 0; a < frame.atoms.length; a++) {
+      let most = 0;
+      for (let t = from; t < to; t++) most = Math.max(most, shareOf(frame, t, a));
+      drawCell(x, 1, a, most);
+    }
+  }
+}
+
+function paintCosts(pen, { frame, view, boxes, theme, domain }, width) {
+  const height = boxes.costsBottom - boxes.costsTop;
+  const scale = (cost) => Math.min(1, cost / domain[1]) * height;
+  const bar = (x, w, feature, structure) => {
+    const low = scale(feature);
+    const high = scale(feature + structure);
+    pen.fillStyle = theme.feature;
+    pen.fillRect(x, boxes.costsBottom - low, w, low);
+    pen.fillStyle = theme.structure;
+    pen.fillRect(x, boxes.costsBottom - high, w, high - low);
+  };
+  const each = Math.max(1, 1 / view.per); // tokens in a bar
+  for (let t = Math.floor(view.from); t < frame.tokens && pixelOf(view, t) < width; t += each) {
+    let best = Math.floor(t);
+    for (let i = best; i < Math.min(frame.tokens, Math.floor(t + each)); i++)
+      if (frame.feature[i] + frame.structure[i] > frame.feature[best] + frame.structure[best])
+        best = i;
+    if (!frame.own[best]) continue;
+    const w = Math.max(1, view.per - (view.per > 5 ? 1 : 0));
+    bar(pixelOf(view, Math.floor(t)), w, frame.feature[best], frame.structure[best]);
+  }
+  pen.fillStyle = theme.line;
+  pen.fillRect(0, boxes.costsBottom, width, 1);
+}
+
+function paintCross(pen, { frame, view, boxes, theme, hover, pinned, pinnedAtom }, width) {
+  const mark = (token, alpha) => {
+    pen.globalAlpha = alpha;
+    pen.strokeStyle = theme.accent;
+    pen.lineWidth = 1.5;
+    const w = Math.max(2, view.per);
+    pen.strokeRect(
+      pixelOf(view, token) - 0.75,
+      boxes.top - 1.5,
+      w + 1.5,
+      boxes.costsBottom - boxes.top + 3,
+    );
+    pen.globalAlpha = 1;
+  };
+  const line = (atom) => {
+    pen.fillStyle = theme.accent;
+    pen.globalAlpha = 0.14;
+    const end = Math.min(width, pixelOf(view, frame.tokens));
+    pen.fillRect(0, boxes.top + atom * boxes.rowHeight, end, boxes.rowHeight);
+    pen.globalAlpha = 1;
+  };
+  if (pinnedAtom !== null) line(pinnedAtom);
+  if (hover.atom !== null && hover.atom !== pinnedAtom) line(hover.atom);
+  if (hover.token !== null && hover.token !== pinned) mark(hover.token, 0.55);
+  if (pinned !== null) mark(pinned, 1);
+}
+
+// Words above the columns where they fit, else numbers of tokens.
+function paintTop(pen, { frame, view, boxes, theme, pinned }, width) {
+  pen.fillStyle = theme.dim;
+  if (!boxes.withWords) {
+    pen.textAlign = "center";
+    for (const t of ticks(view, frame.tokens, width)) {
+      const x = pixelOf(view, t + 0.5);
+      pen.fillText(String(t), Math.max(12, Math.min(width - 16, x)), boxes.top - 11);
+      pen.fillRect(x, boxes.top - 4, 1, 4);
+    }
+    return;
+  }
+  pen.textAlign = "left";
+  const { first, texts } = frame.cells;
+  for (let c = 0; c < texts.length; c++) {
+    const x = pixelOf(view, (first[c] + first[c + 1]) / 2);
+    if (x < -20 || x > width + 20) continue;
+    pen.save();
+    pen.translate(x, boxes.top - 5);
+    pen.rotate(-Math.PI / 3);
+    pen.fillStyle = pinned !== null && first[c] <= pinned && pinned < first[c + 1] ? theme.accent : theme.ink;
+    pen.fillText(clipped(pen, visible(texts[c]).trim() || "␣", 74), 0, 0);
+    pen.restore();
+  }
+}
+
+// Each atom's words, and a bar for what the token pointed at sends there.
+function paintLabels(pen, { frame, boxes, theme, hover, pinned, pinnedAtom }) {
+  const token = hover.token ?? pinned;
+  pen.textAlign = "left";
+  const size = Math.max(8, Math.min(12, boxes.rowHeight - 1));
+  pen.font = `${size}px ${theme.font}`;
+  const every = boxes.rowHeight >= 10 ? 1 : Math.ceil(11 / boxes.rowHeight);
+  frame.atoms.forEach((atom, a) => {
+    const y = boxes.top + (a + 0.5) * boxes.rowHeight;
+    const share = token === null || !frame.own[token] ? 0 : shareOf(frame, token, a);
+    if (share > 0) {
+      pen.fillStyle = theme.accent;
+      pen.globalAlpha = 0.28;
+      const w = share * (GUTTER - 10);
+      pen.fillRect(GUTTER - 6 - w, y - boxes.rowHeight / 2, w, boxes.rowHeight - 1);
+      pen.globalAlpha = 1;
+    }
+    const lit = hover.atom === a || pinnedAtom === a;
+    if (a % every && !lit) return;
+    pen.fillStyle = theme.dim;
+    pen.fillText(String(atom.name), 2, y);
+    pen.fillStyle = lit ? theme.accent : theme.ink;
+    pen.fillText(clipped(pen, visible(atom.text), GUTTER - 36), 26, y);
+  });
+  pen.font = `12px ${theme.font}`;
+  pen.fillStyle = theme.dim;
+  pen.fillText("cost of each token:", 2, boxes.costsTop + 10);
+  for (const [i, [name, colour]] of [
+    ["feature part", theme.feature],
+    ["structure part", theme.structure],
+  ].entries()) {
+    const y = boxes.costsTop + 28 + 17 * i;
+    pen.fillStyle = colour;
+    pen.fillRect(2, y - 5, 10, 10);
+    pen.fillStyle = theme.dim;
+    pen.fillText(name, 18, y);
+  }
+}
+
+function clipped(pen, text, width) {
+  if (pen.measureText(text).width <= width) return text;
+  const letters = Array.from(text);
+  let low = 0;
+  let high = letters.length;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (pen.measureText(`${letters.slice(0, middle).join("")}…`).width <= width) low = middle;
+    else high = middle - 1;
+  }
+  return `${letters.slice(0, low).join("")}…`;
+}
