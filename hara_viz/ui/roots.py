@@ -2,7 +2,8 @@
 
 They come from whoever starts the app: `hara-viz app RUNS_DIR --root DIR` or
 `streamlit run app.py -- RUNS_DIR --root DIR`, or the environment variables HARA_VIZ_RUNS and
-HARA_VIZ_ROOTS (separated like PATH). Nothing that is typed into a page widens them.
+HARA_VIZ_ROOTS (separated like PATH). Jobs lie in ./jobs, or where HARA_VIZ_JOBS says. Nothing that
+is typed into a page widens them.
 """
 
 from __future__ import annotations
@@ -12,12 +13,11 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from hara_viz.errors import MissingInputError, UnsafeError
 
-RUNS_VARIABLE, ROOTS_VARIABLE = "HARA_VIZ_RUNS", "HARA_VIZ_ROOTS"
+RUNS_VARIABLE, ROOTS_VARIABLE, JOBS_VARIABLE = "HARA_VIZ_RUNS", "HARA_VIZ_ROOTS", "HARA_VIZ_JOBS"
 # Beside the package in a checkout, inside it in a wheel.
 _DEMO = (
     Path(__file__).parents[2] / "assets" / "demo" / "runs",
@@ -31,6 +31,8 @@ class Roots:
 
     runs: Path
     allowed: tuple[Path, ...]
+    jobs: Path = Path("jobs")
+    """Where `hara-viz jobs` looks, too."""
 
     def inside(self, path: Path) -> Path:
         """`path` with links resolved, if it lies below an allowed folder.
@@ -69,7 +71,8 @@ def read_roots(arguments: Sequence[str], environment: Mapping[str, str]) -> Root
     runs = Path(named).expanduser().resolve() if named else _runs_at_hand()
     listed = given.root or [r for r in environment.get(ROOTS_VARIABLE, "").split(os.pathsep) if r]
     allowed = [Path(root).expanduser().resolve() for root in listed] or [Path.cwd().resolve()]
-    return Roots(runs, tuple(dict.fromkeys([runs, *allowed])))
+    jobs = Path(environment.get(JOBS_VARIABLE) or "jobs").expanduser().resolve()
+    return Roots(runs, tuple(dict.fromkeys([runs, *allowed])), jobs)
 
 
 def _runs_at_hand() -> Path:
@@ -77,16 +80,9 @@ def _runs_at_hand() -> Path:
     return next((place for place in places if place.is_dir()), places[0]).resolve()
 
 
-@cache
-def _roots_of_process(arguments: tuple[str, ...], runs: str, roots: str) -> Roots:
-    return read_roots(arguments, {RUNS_VARIABLE: runs, ROOTS_VARIABLE: roots})
-
-
 def roots() -> Roots:
     """The roots of this process."""
     # Under a test runner or a notebook the arguments are not ours.
     ours = Path(sys.argv[0]).name == "app.py"
     arguments = tuple(sys.argv[1:]) if ours else ()
-    return _roots_of_process(
-        arguments, os.environ.get(RUNS_VARIABLE, ""), os.environ.get(ROOTS_VARIABLE, "")
-    )
+    return read_roots(arguments, os.environ)

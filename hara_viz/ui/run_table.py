@@ -11,6 +11,7 @@ from hara_viz.analysis.figures import RunFigures
 from hara_viz.backend.runs import RunSummary
 from hara_viz.ui import data, state
 from hara_viz.ui.click_table import click_table
+from hara_viz.ui.roots import roots
 from hara_viz.ui.words import count, inert
 
 
@@ -30,6 +31,9 @@ def run_table() -> None:
             columns=_COLUMNS,
         )
         st.caption("Click a run to choose it; the Rollouts page shows its groups.")
+    else:
+        st.caption("No run here yet: start one below, or with `hara-viz sample`. They lie in")
+        st.code(str(roots().runs), language=None)
     broken = [summary for summary in summaries if summary.error is not None]
     if broken:
         with st.expander(f"{count(len(broken), 'run')} cannot be read"):

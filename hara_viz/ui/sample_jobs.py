@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from hara_viz.backend.sampling_job import SampleJob
@@ -33,7 +33,7 @@ class Wish:
     states: str = "all"
     device: str = "auto"
     dtype: str = "auto"
-    sampling: SamplingConfig = SamplingConfig()
+    sampling: SamplingConfig = field(default_factory=SamplingConfig)
 
 
 def jobs_of(wish: Wish, places: Roots) -> tuple[SampleJob, ...]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from hara_viz.backend.devices import Device, list_devices
 from hara_viz.backend.problem_preview import REWARD_NAMES, ProblemPreview, preview_problems
 from hara_viz.errors import HaraError
 from hara_viz.ui.finder import find_checkpoints, find_problem_sets, short_name
+from hara_viz.ui.job_panel import launch
 from hara_viz.ui.roots import Roots, roots
 from hara_viz.ui.sample_jobs import Wish, jobs_of, resolve
 from hara_viz.ui.sampling_form import sampling_form
@@ -89,9 +92,19 @@ def _keeping_form() -> dict[str, Any]:
         "states": states.selectbox(
             "States of", _STATES, help="all groups, groups with both outcomes, or none"
         ),
-        "device": device.selectbox("Device", _devices(), format_func=_device_label),
+        "device": _device_box(device),
         "dtype": dtype.selectbox("Precision", _DTYPES),
     }
+
+
+def _device_box(place: DeltaGenerator) -> str:
+    labels = {device.name: device.label for device in _devices()}
+    return place.selectbox("Device", list(labels), format_func=lambda name: labels[name])
+
+
+@st.cache_data(ttl=10, show_spinner=False)
+def _devices() -> tuple[Device, ...]:
+    return list_devices()
 
 
 def _preview(problems: str, reward: str, places: Roots) -> ProblemPreview | None:

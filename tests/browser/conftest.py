@@ -118,16 +118,18 @@ def open_page(browser) -> Iterator[Callable[..., object]]:
         page.on(
             "console",
             # On a deep link Streamlit probes for its own server below the page's path first.
-            lambda message: message.type == "error"
-            and "/_stcore/" not in message.location.get("url", "")
-            and complaints.append(f"console: {message.text}"),
+            lambda message: (
+                message.type == "error"
+                and "/_stcore/" not in message.location.get("url", "")
+                and complaints.append(f"console: {message.text}")
+            ),
         )
         page.on(
             "request",
-            lambda request: not request.url.startswith(
-                ("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:")
-            )
-            and complaints.append(f"left the machine: {request.url}"),
+            lambda request: (
+                not request.url.startswith(("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:"))
+                and complaints.append(f"left the machine: {request.url}")
+            ),
         )
         page.goto(address)
         settle(page)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +68,7 @@ def test_header_and_table_show_rewards_and_advantages(small_run: Path) -> None:
     assert list(shown["outcome"]) == ["right"] * 3 + ["wrong"] * 3
     np.testing.assert_allclose(shown["advantage"], credit.baseline, rtol=1e-5)
     offsets = np.cumsum([0, *shown["tokens"]])
-    means = [credit.novelty[a:b].mean() for a, b in zip(offsets, offsets[1:], strict=False)]
+    means = [credit.novelty[a:b].mean() for a, b in pairwise(offsets)]
     np.testing.assert_allclose(shown["mean novelty"], means, rtol=1e-4)
     np.testing.assert_allclose(shown["mean weight"], 1.0, atol=1e-4)
 

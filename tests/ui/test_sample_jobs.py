@@ -7,7 +7,7 @@ import pytest
 from hara_viz.errors import HaraError, InvalidInputError, UnsafeError
 from hara_viz.types import Series
 from hara_viz.ui.roots import Roots
-from hara_viz.ui.sample_jobs import Wish, jobs_of, layers_of, model_of, run_name, step_of
+from hara_viz.ui.sample_jobs import Wish, jobs_of, layers_of, model_of, resolve, run_name, step_of
 
 
 @pytest.fixture
@@ -49,8 +49,8 @@ def test_several_checkpoints_form_a_series_in_order(places: Roots, tmp_path: Pat
 def test_models_outside_the_allowed_folders_are_refused(places: Roots, model: str) -> None:
     with pytest.raises(HaraError):
         model_of(model, places)
-    with pytest.raises(UnsafeError):
-        model_of("/etc", places)
+    with pytest.raises(UnsafeError, match="--root"):
+        resolve("/etc/passwd", places)
 
 
 @pytest.mark.parametrize("name", ["../out", "a/b", ".hidden", "x" * 200, "a\nb"])

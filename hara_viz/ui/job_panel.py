@@ -1,0 +1,183 @@
+"""The jobs: what runs, how far it is, stop and resume. Polls files; the work is done elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import streamlit as st
+
+from hara_viz.backend import jobs
+from hara_viz.backend.jobs import Job, JobState
+from hara_viz.backend.sampling_job import SampleJob
+from hara_viz.errors import HaraError
+from hara_viz.ui import state
+from hara_viz.ui.roots import roots
+from hara_viz.ui.words import inert, number, percent
+
+_SHOWN = 6
+_POLL_SECONDS = 1.0
+_ACTIVE = "hara.active_jobs"
+_COLOURS = {
+    JobState.QUEUED: "gray",
+    JobState.RUNNING: "blue",
+    JobState.DONE: "green",
+    JobState.FAILED: "red",
+    JobState.STOPPED: "orange",
+    JobState.LOST: "red",
+}
+
+
+def launch(wanted: Sequence[SampleJob]) -> None:
+    """Start sampling jobs; those on one device queue up."""
+    try:
+        for job in wanted:
+            jobs.start("sample", plain_arguments(job), roots().jobs)
+    except HaraError as error:
+        st.error(inert(str(error)))
+        return
+    st.rerun()
+
+
+def plain_arguments(job: SampleJob) -> dict[str, object]:
+    """A job's fields as plain data, for another process."""
+    values = asdict(job)
+    return {name: str(v) if isinstance(v, Path) else v for name, v in values.items()}
+
+
+def job_panel() -> None:
+    """The latest jobs; while one is at work the panel renews itself."""
+    found = jobs.list_jobs(roots().jobs)
+    if not found:
+        st.caption("No jobs yet. What is started below runs on when the browser is closed.")
+        return
+    active = [job.id for job in found if not job.state.over]
+    st.session_state[_ACTIVE] = active
+    st.fragment(_jobs, run_every=_POLL_SECONDS if active else None)()
+
+
+def _jobs() -> None:
+    found = jobs.list_jobs(roots().jobs)
+    active = [job.id for job in found if not job.state.over]
+    if active != st.session_state.get(_ACTIVE):
+        st.rerun()  # the whole page: a run has grown complete, or another one begins
+    for job in found[:_SHOWN]:
+        _job(job)
+    if len(found) > _SHOWN:
+        st.caption(f"{len(found) - _SHOWN} older ones: `hara-viz jobs list`")
+
+
+def _job(job: Job) -> None:
+    with st.container(border=True, key=f"job.{job.id}"):
+        words, buttons = st.columns([5, 2], vertical_alignment="center")
+        with words:
+            st.markdown(f":{_COLOURS[job.state]}-badge[{job.state}] **{inert(job.verb)}**")
+            st.text(subject(job))
+        with buttons.container(horizontal=True, horizontal_alignment="right"):
+            _buttons(job)
+        if job.last is not None:
+            st.progress(share(job), text=inert(progress_words(job)))
+        if job.error:
+            st.error(inert(job.error, 600))
+
+
+def _buttons(job: Job) -> None:
+    if not job.state.over:
+        st.button(
+            "Stop",
+            key=f"stop.{job.id}",
+            icon=":material/stop:",
+            help="At the end of the group in hand; what is finished stays",
+            on_click=_stop,
+            args=(job.id,),
+        )
+        return
+    if job.state is not JobState.DONE:
+        st.button(
+            "Resume",
+            key=f"resume.{job.id}",
+            icon=":material/play_arrow:",
+            help="Goes on where it stopped",
+            on_click=_resume,
+            args=(job.id,),
+        )
+    name = run_of(job, roots().runs)
+    if name is not None:
+        st.button(
+            "Open",
+            key=f"open.{job.id}",
+            icon=":material/segment:",
+            on_click=lambda: state.update(runs=(name,)),
+            help="Choose this run; the Rollouts page shows it",
+        )
+
+
+def _stop(job_id: str) -> None:
+    _try(lambda: jobs.stop(roots().jobs, job_id))
+
+
+def _resume(job_id: str) -> None:
+    _try(lambda: jobs.resume(roots().jobs, job_id))
+
+
+def _try(action: Callable[[], object]) -> None:
+    try:
+        action()
+    except HaraError as error:
+        st.toast(inert(str(error)), icon=":material/error:")
+
+
+def subject(job: Job) -> str:
+    """What a job works on, in a few words. Pure."""
+    names = [
+        Path(str(job.arguments[key])).name
+        for key in ("model", "problems", "out", "run")
+        if job.arguments.get(key)
+    ]
+    return " · ".join(names) or job.id
+
+
+def share(job: Job) -> float:
+    """How much of the stage is done, in [0, 1]. Pure."""
+    assert job.last is not None
+    progress = job.last.progress
+    if not progress.total:
+        return 0.0
+    return min(max(progress.done / progress.total, 0.0), 1.0)
+
+
+def progress_words(job: Job) -> str:
+    """Stage, count, rate, time left and figures of a job on one line. Pure."""
+    assert job.last is not None
+    last, progress = job.last, job.last.progress
+    of = "" if progress.total is None else f" of {progress.total}"
+    words = [f"{progress.stage}: {progress.done}{of} {progress.unit}"]
+    if last.rate and not job.state.over:
+        words.append(f"{number(last.rate, 1)} {progress.unit}/s")
+    if last.seconds_left is not None and not job.state.over:
+        words.append(f"{duration(last.seconds_left)} left")
+    for name, value in progress.figures.items():
+        is_share = name.endswith("rate") and "per" not in name
+        shown = percent(value) if is_share else number(value, 1)
+        words.append(f"{name.replace('_', ' ')} {shown}")
+    if job.state.over and job.ended and job.started:
+        words.append(f"took {duration(job.ended - job.started)}")
+    return " · ".join(words)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a reader wants them. Pure."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+
+
+def run_of(job: Job, runs: Path) -> str | None:
+    """The name of the run that a job writes, if it lies in the runs folder and has begun. Pure."""
+    out = job.arguments.get("out") or job.arguments.get("run")
+    path = Path(str(out)) if out else None
+    if path is None or not path.is_relative_to(runs) or not (path / "run.json").exists():
+        return None
+    return str(path.relative_to(runs))

@@ -1,0 +1,36 @@
+"""How does a rollout map on its barycenter, and what does the barycenter say?"""
+
+import streamlit as st
+
+from hara_viz.ui.atom_tables import atom_tables
+from hara_viz.ui.empty import explain_no_group
+from hara_viz.ui.exact_panel import exact_panel
+from hara_viz.ui.frame import inside_frame
+from hara_viz.ui.group_header import notes_of_group
+from hara_viz.ui.group_view import selected_group
+from hara_viz.ui.link_notes import link_notes
+from hara_viz.ui.plan_view import plan_view, reference_note, rollout_choice
+from hara_viz.ui.solver_panel import refused_note, solver_panel
+from hara_viz.ui.transport_view import transport_view
+
+inside_frame()
+link_notes()
+view = selected_group()
+if view is None:
+    explain_no_group()
+    st.stop()
+shown = transport_view(view)
+if shown is None:
+    refused_note(view.refused)
+    st.stop()
+
+rollout_choice(shown)
+reference_note(shown)
+plan_view(shown)
+atoms, solver, exact = st.tabs(["Barycenters as text", "Solver", "Against exact FGW"])
+with atoms:
+    atom_tables(shown)
+with solver:
+    solver_panel(shown)
+with exact:
+    exact_panel(shown)

@@ -1,0 +1,120 @@
+"""The runs page: the table's figures, jobs as they run, the form before anything is sampled."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from hara_viz.backend import jobs
+from hara_viz.backend.jobs import Verb
+from tests.small_runs import PENS
+from tests.ui.apptest import checked, click_row, open_app, plain, selection, shown_text, table
+
+PAGE = "pages/runs.py"
+VERBS = {"sample": Verb("tests.ui.slow_verb:count_to", uses_device=True)}
+
+
+@pytest.fixture
+def jobs_dir(app_runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HARA_VIZ_JOBS", str(tmp_path / "jobs"))
+    return tmp_path / "jobs"
+
+
+@pytest.mark.usefixtures("jobs_dir")
+def test_the_table_shows_the_figures_and_a_click_opens_a_run() -> None:
+    at = open_app({"run": "no-states"}, PAGE)
+    shown = table(at, "runs.table").set_index("run")
+    assert list(shown.index) == ["no-states", "small"]
+    small = shown.loc["small"]
+    assert small["pass@1"] == pytest.approx(100 * (3 / 6 + 2 / 4 + 0) / 3)
+    assert small["pass@k"] == pytest.approx(100 * ((1 - 1 / 20) + 1 + 0) / 3)
+    assert (small["k"], small["rollouts"], small["degenerate"]) == (3, 13, "1/3")
+    assert (small["truncated"], small["unscored"], small["state"]) == (0, 0, "complete")
+    broken = [plain(warning.value) for warning in at.warning if "broken" in warning.value]
+    assert broken and "JSON" in broken[0]
+    click_row(at, "runs.table", 1)
+    assert selection(at).run == "small"
+
+
+@pytest.mark.usefixtures("jobs_dir")
+def test_an_empty_folder_says_how_to_fill_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HARA_VIZ_RUNS", str(tmp_path))
+    at = open_app(page=PAGE)
+    words = shown_text(at)
+    assert "No run here yet" in words and str(tmp_path) in words
+    assert "No jobs yet" in words
+
+
+def test_a_job_is_watched_stopped_and_resumed(jobs_dir: Path, tmp_path: Path) -> None:
+    out = tmp_path / "steps.txt"
+    arguments = {"total": 25, "pause": 0.3, "out": str(out), "model": "m/<b>tiny<b>"}
+    job_id = jobs.start("sample", {**arguments, "device": "cpu"}, jobs_dir, verbs=VERBS)
+    wait_for(lambda: jobs.read_job(jobs_dir, job_id).last is not None)
+    at = open_app({"run": "small"}, PAGE)
+    assert "<b>tiny<b> · steps.txt" in [text.value for text in at.text]
+    assert "running" in shown_text(at)
+    checked(at.button(key=f"stop.{job_id}").click().run())
+    assert jobs.read_job(jobs_dir, job_id).state == "stopped"
+    n_done = len(out.read_text().splitlines())
+    assert 0 < n_done < 25
+    # Resuming goes on; the page asks for it by the verb's name, here we name the test's verb.
+    jobs.resume(jobs_dir, job_id, verbs=VERBS)
+    wait_for(lambda: jobs.read_job(jobs_dir, job_id).state.over)
+    at = checked(at.run())
+    assert "done" in shown_text(at)
+    assert out.read_text().split() == [str(step) for step in range(25)]
+
+
+def wait_for(condition, seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+def fill_form(at, problems: str):
+    checked(at.multiselect(key="start.checkpoints").set_value(["org/model"]).run())
+    at.session_state["start.problems"] = problems  # chosen, or typed
+    return checked(at.run())
+
+
+@pytest.fixture
+def problem_file(jobs_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "words.jsonl"
+    rows = [{"question": PENS.messages[0].content, "answer": "#### 12"}, {"question": "What?"}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.setenv("HARA_VIZ_ROOTS", str(tmp_path))
+    return path
+
+
+def test_the_first_problem_and_gold_are_shown_before_start(problem_file: Path) -> None:
+    at = open_app({"run": "small"}, PAGE)
+    start = next(button for button in at.button if button.label == "Start")
+    assert start.disabled
+    fill_form(at, problem_file.name)
+    texts = [text.value for text in at.text]
+    assert f"user: {PENS.messages[0].content}" in texts
+    assert "12" in texts, "the gold answer as the verifier reads it"
+    assert not next(button for button in at.button if button.label == "Start").disabled
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("half.jsonl", '{"question": "a", "ans', "half.jsonl"),
+        ("empty.jsonl", "", "empty.jsonl"),
+        ("odd.jsonl", '{"colour": "red"}', "colour"),
+    ],
+)
+def test_a_problem_set_that_cannot_be_read_is_named(
+    problem_file: Path, name: str, content: str, said: str
+) -> None:
+    (problem_file.parent / name).write_text(content)
+    at = fill_form(open_app({"run": "small"}, PAGE), name)
+    assert said in plain(at.error[0].value)
+    assert next(button for button in at.button if button.label == "Start").disabled
