@@ -10,13 +10,12 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from hara_viz.credit import Credit, GroupDiagnostics, OutcomeClass
 from hara_viz.errors import FormatError
-from hara_viz.ot.solution import Barycenter
-from hara_viz.store.files import replacing
+from hara_viz.ot import Barycenter
+from hara_viz.store.states import write_tensors
 from hara_viz.store.text_json import to_json
 
 _BARYCENTER = ("features", "structure", "locations", "weights")
@@ -39,8 +38,7 @@ def write_outcomes(path: Path, credits: Sequence[Credit | None]) -> None:
                 "diagnostics": [asdict(diagnostics) for diagnostics in credit.diagnostics],
             }
         )
-    with replacing(path) as temporary:
-        save_file(tensors, temporary, metadata={"groups": to_json(described)})
+    write_tensors(path, tensors, {"groups": to_json(described)})
 
 
 def read_outcomes(

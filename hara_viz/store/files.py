@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from safetensors import SafetensorError
-
 from hara_viz.errors import StoreError
 
 _TEMPORARY_SUFFIX = ".writing"
@@ -33,11 +31,11 @@ def replacing(path: Path) -> Iterator[Path]:
         _sync(temporary)
         os.replace(temporary, path)
         _sync(path.parent)
-    except (OSError, SafetensorError) as error:
+    except OSError as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, StoreError):
             raise
-        why = getattr(error, "strerror", None) or str(error)
+        why = error.strerror or str(error)
         raise StoreError(
             f"{path} could not be written: {why}; nothing half-written is left, free the disk or "
             "fix the permissions and run the same command again"

@@ -7,13 +7,14 @@ tensor handed out is a view of that mapping.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
+from torch import Tensor
 
 from hara_viz.errors import FormatError, InvalidInputError, ShapeError
 from hara_viz.store.files import replacing
@@ -58,8 +59,20 @@ def write_states(path: Path, states: HiddenStates, dtype: torch.dtype) -> None:
         "dtype": str(dtype).removeprefix("torch."),
         "projection": "" if states.projection is None else json.dumps(asdict(states.projection)),
     }
+    write_tensors(path, tensors, metadata)
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
+    """Write a safetensors file in one piece.
+
+    Raises:
+        StoreError: The disk failed.
+    """
     with replacing(path) as temporary:
-        save_file(tensors, temporary, metadata=metadata)
+        try:
+            save_file(dict(tensors), temporary, metadata=dict(metadata))
+        except SafetensorError as error:  # that is how the library tells of a failing disk
+            raise OSError(str(error)) from error
 
 
 def read_states(path: Path, first: int, count: int) -> HiddenStates:
