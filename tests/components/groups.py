@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import torch
 
+from hara_viz.credit import Credit, CreditConfig, assign_credit_packed
 from hara_viz.text import reasoning_steps
 from hara_viz.types import Finish, Message, Rollout, RolloutGroup
 
@@ -95,27 +95,16 @@ def small_group() -> RolloutGroup:
     )
 
 
-def credit_for(group: RolloutGroup) -> Any:
-    """Packed credit of the right shape: smooth novelty, weights around 1, the baseline's sign."""
+def credit_for(group: RolloutGroup, config: CreditConfig | None = None) -> Credit:
+    """HarA's credit on made-up states: a slow walk, so that novelty comes in stretches."""
     rng = np.random.default_rng(7)
     lengths = [len(r.completion_ids) for r in group.rollouts]
-    n = sum(lengths)
-    smooth = np.convolve(rng.gamma(0.5, 1.0, n + 8), np.ones(9) / 9, "valid")
-    feature = 0.02 * smooth + 0.01 * rng.gamma(0.5, 1.0, n)
-    structure = 0.004 * np.abs(np.sin(np.arange(n) / 40))
-    novelty = feature + structure
-    weights = np.clip(1 + 0.5 * (novelty - novelty.mean()) / novelty.std(), 0.2, 3)
-    rewards = np.asarray([np.nan if r.reward is None else r.reward for r in group.rollouts])
-    baseline = np.nan_to_num((rewards - np.nanmean(rewards)) / (np.nanstd(rewards) + 1e-4))
-
-    def tensor(values: np.ndarray) -> torch.Tensor:
-        return torch.tensor(values, dtype=torch.float32)
-
-    return SimpleNamespace(
-        novelty=tensor(novelty),
-        novelty_feature=tensor(feature),
-        novelty_structure=tensor(structure),
-        weights=tensor(weights),
-        advantages=tensor(weights * np.repeat(baseline, lengths)),
-        baseline=tensor(baseline),
+    walks = [np.cumsum(rng.normal(size=(n, 8)), axis=0) for n in lengths]
+    states = np.concatenate(walks) + 2 * rng.normal(size=(sum(lengths), 8)) ** 3
+    return assign_credit_packed(
+        torch.tensor(states, dtype=torch.float32),
+        torch.tensor([0, *np.cumsum(lengths)]),
+        group.rewards,
+        torch.zeros(len(group), dtype=torch.long),
+        config,
     )

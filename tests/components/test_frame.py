@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -220,8 +219,9 @@ def test_signals_are_what_their_names_say(group: RolloutGroup, frame: Frame) -> 
     weights = credit.weights.double().numpy()
     expected = {
         "novelty": np.where(scored, credit.novelty.double().numpy(), np.nan),
+        "feature": np.where(scored, credit.novelty_feature.double().numpy(), np.nan),
         "weight": weights - 1,
-        "advantage": weights * before,
+        "advantage": credit.advantages.double().numpy(),
         "before": before,
         "shift": (weights - 1) * before,
         "surprisal": -np.concatenate([r.logprobs for r in group.rollouts]),
@@ -278,7 +278,6 @@ def test_text_without_cells_is_one_cell(group: RolloutGroup) -> None:
 
 
 def test_credit_of_another_group_is_refused(group: RolloutGroup) -> None:
-    credit = groups.credit_for(group)
-    credit.weights = torch.zeros(3)
+    credit = groups.credit_for(RolloutGroup(group.rollouts[:2]))
     with pytest.raises(ShapeError, match="does not fit"):
         frame_of(group, credit)

@@ -19,6 +19,7 @@ from hara_viz.components.token_heatmap import (
     frame_of,
 )
 from hara_viz.components.token_heatmap.signals import available
+from hara_viz.credit import CreditConfig
 
 pytestmark = pytest.mark.browser
 
@@ -212,6 +213,18 @@ def test_a_link_restores_the_view_and_back_goes_back(stage: Any) -> None:
     assert (state(stage)["sample"], state(stage)["token"]) == ("2", "400")
 
 
+def test_a_view_that_is_hidden_at_first_arrives_when_it_is_shown(stage: Any) -> None:
+    stage.open("?rollout=5&token=500")
+    stage.page.evaluate("window.leave()")
+    stage.page.locator("#mount").evaluate("e => { e.style.display = 'none'; }")
+    stage.page.evaluate("void window.again()")
+    stage.page.locator("#mount").evaluate("e => { e.style.display = ''; }")
+    pinned = stage.page.locator("article[data-sample='5'] .pinned").first
+    pinned.wait_for()
+    box, scroller = pinned.bounding_box(), stage.page.locator(".scroller").bounding_box()
+    assert scroller["y"] <= box["y"] <= scroller["y"] + scroller["height"]
+
+
 def test_a_link_to_nowhere_falls_back(stage: Any) -> None:
     stage.open("?signal=nonsense&under=nonsense&rollout=99&token=7")
     shown = state(stage)
@@ -333,8 +346,7 @@ def test_a_change_of_theme_recolours_without_building(stage: Any) -> None:
 
 def test_another_credit_keeps_what_was_opened(stage: Any) -> None:
     group = groups.small_group()
-    credit = groups.credit_for(group)
-    credit.novelty_feature = credit.novelty_feature.flip(0)
+    credit = groups.credit_for(group, CreditConfig(alpha=0.9))
     stage.frames["other"] = encode(frame_of(group, credit, special_ids=[groups.END_ID]))
     stage.open()
     stage.page.locator("article[data-sample='0'] .toggle").click()

@@ -136,6 +136,7 @@ export class Heatmap {
     const before = this.frame && sameText(this.frame, frame) ? this.cards : [];
     const { scrollTop } = this.scroller;
     this.frame = frame;
+    this.arrived = true; // not before the cards are there
     this.segments = null; // nothing is drawn until the lines of this frame are broken
     this.builds += 1;
     this.longest = Math.max(1, ...frame.rows.map((row) => row.tokens));
@@ -148,8 +149,9 @@ export class Heatmap {
     this.relayout();
     this.remark([this.view.sample]);
     if (before.length) this.scroller.scrollTop = scrollTop;
-    else this.scrollToPinned();
     this.renderAll();
+    this.arrived = before.length > 0;
+    this.arrive();
     Object.assign(this.root.dataset, { builds: this.builds, content: frame.content, ready: "yes" });
     performance.mark("hth:painted");
   }
@@ -185,6 +187,14 @@ export class Heatmap {
     this.textWidth = Math.max(160, this.laidOutWidth - CARD_PADDING);
     for (const card of this.cards) card.layout();
     this.renderAll();
+    this.arrive();
+  }
+
+  // Go to what the link names, once there is something to see: a tab may be hidden at first.
+  arrive() {
+    if (this.arrived || !this.segments) return;
+    this.arrived = true;
+    this.scrollToPinned();
   }
 
   arrange() {

@@ -70,8 +70,8 @@ export class Toolbar {
           children: [
             labelled("fill", this.fill),
             labelled("underline", this.line),
-            labelled("per", this.level),
-            labelled("sort by", this.sort),
+            labelled("per", this.level, "minor"),
+            labelled("sort by", this.sort, "minor"),
             make("span", { class: "spring" }),
             this.count,
             this.search,
@@ -194,8 +194,11 @@ function gradient(scale) {
   return `linear-gradient(to right, ${stops.join(", ")})`;
 }
 
-function labelled(word, control) {
-  return make("label", { children: [make("span", { class: "dim", text: word }), control] });
+function labelled(word, control, kind = null) {
+  return make("label", {
+    class: kind,
+    children: [make("span", { class: "dim", text: word }), control],
+  });
 }
 
 function toggle(text, title, click) {

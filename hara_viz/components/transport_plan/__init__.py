@@ -33,7 +33,7 @@ from hara_viz.components.transport_plan.frame import (
     plan_frame,
 )
 
-__all__ = ["AtomLabel", "Assets", "PlanFrame", "assets", "decode", "encode", "plan_frame"]
+__all__ = ["Assets", "AtomLabel", "PlanFrame", "assets", "decode", "encode", "plan_frame"]
 
 FOLDER = Path(__file__).parent
 # In the order in which they build on each other; the last one is the entry.

@@ -124,6 +124,7 @@ export class TransportPlan {
     };
     this.scale = planScale(dark);
     this.costScale = colourScale(this.domain, false, dark);
+    this.wordScale = colourScale([0, 1], false, dark); // pale enough for text on it
     this.root.dataset.theme = dark ? "dark" : "light";
   }
 
@@ -183,7 +184,7 @@ export class TransportPlan {
 
   colourText() {
     const atom = this.hover.token === null ? (this.hover.atom ?? this.pinnedAtom) : this.pinnedAtom;
-    this.text.colour({ atom, costScale: this.costScale, shareScale: this.scale });
+    this.text.colour({ atom, costScale: this.costScale, shareScale: this.wordScale });
     this.colours.textContent =
       atom === null
         ? "Text coloured by cost (novelty). Point at an atom to see which words flow into it; click a word or a column to select it; drag to move, ctrl + wheel to zoom."
@@ -298,24 +299,25 @@ export class TransportPlan {
 
 // Shares: a root scale, so that a tenth of the mass can still be seen.
 function planScale(dark) {
-  const scale = colourScale([0, 1], false, dark);
   const css = Array.from({ length: 256 }, (_, i) => {
     const depth = Math.sqrt(i / 255);
     const [from, to] = dark ? [[24, 30, 42], [122, 190, 255]] : [[236, 242, 250], [21, 74, 150]];
     return `rgb(${from.map((c, j) => Math.round(c + (to[j] - c) * depth)).join(",")})`;
   });
-  return { ...scale, css, of: (share) => css[Math.round(255 * Math.max(0, Math.min(1, share)))] };
+  return { of: (share) => css[Math.round(255 * Math.max(0, Math.min(1, share)))] };
 }
 
 const plans = new WeakMap(); // mount point -> TransportPlan
 
 export default function transportPlan({ data, parentElement }) {
+  const root = parentElement.querySelector(".htp");
   let plan = plans.get(parentElement);
-  if (!plan) {
-    plan = new TransportPlan(parentElement.querySelector(".htp"));
+  if (plan?.root !== root) {
+    plan?.dispose();
+    plan = new TransportPlan(root);
     plans.set(parentElement, plan);
   }
-  if (data) plan.show(data);
+  plan.show(data);
   return () => {
     plan.dispose();
     plans.delete(parentElement);

@@ -4,8 +4,8 @@ An envelope (`shared/envelope.py`) with magic "HARAPLAN". Header:
 
     sample, success, tokens (T)
     cells   the rollout's display cells, [text, n_tokens, special]
-    atoms   K of [name, location, mass, spread, text], in reading order: `name` is the plan's column,
-            `text` the words that stand for the atom
+    atoms   K of [name, location, mass, spread, text], in reading order: `name` is the column of the
+            plan, `text` the words that stand for the atom
 
 Blocks: shares [T, K] u16, share / 65535 of the token's mass that flows into the atom; own [T] u8,
 0 where the policy did not sample the token (no mass, no cost); feature [T] f32 and structure [T]
