@@ -6,7 +6,6 @@ from hara_viz.ui.atom_tables import atom_tables
 from hara_viz.ui.empty import explain_no_group
 from hara_viz.ui.exact_panel import exact_panel
 from hara_viz.ui.frame import inside_frame
-from hara_viz.ui.group_header import notes_of_group
 from hara_viz.ui.group_view import selected_group
 from hara_viz.ui.link_notes import link_notes
 from hara_viz.ui.plan_view import plan_view, reference_note, rollout_choice

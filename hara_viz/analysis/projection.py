@@ -59,17 +59,25 @@ class Projection:
     """PCA: share of the variance on each axis. UMAP: of the components it worked on."""
     notes: tuple[str, ...] = ()
     """In plain sentences, what differs from what was asked."""
+    landmarks: np.ndarray | None = None
+    """[M, n_components] float32: places of points that took no part in the fit."""
 
 
 def project(
-    points: np.ndarray, config: ProjectionConfig, *, labels: np.ndarray | None = None
+    points: np.ndarray,
+    config: ProjectionConfig,
+    *,
+    labels: np.ndarray | None = None,
+    landmarks: np.ndarray | None = None,
 ) -> Projection:
     """Lay points [N, D] out in the plane or in space.
 
     Args:
-        points: [N, D] finite numbers; atoms of a barycenter are appended by the caller.
+        points: [N, D] finite numbers.
         config: method and its settings.
         labels: [N] integers for a supervised UMAP (−1 = no label); PCA takes none.
+        landmarks: [M, D] points (atoms of a barycenter) that are placed on the finished map: by
+            PCA's axes, or by UMAP's transform. The map is the same with and without them.
 
     Returns:
         A `Projection`. Axes of PCA are signed so that each has its largest loading positive.
@@ -88,17 +96,46 @@ def project(
     if not np.isfinite(points).all():
         row = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
         raise InvalidInputError(f"point {row} is not finite; leave it out or repair its states")
-    if config.metric == "cosine":
-        points = _unit_length(points)
+    marks = None
+    if landmarks is not None and len(landmarks):
+        if landmarks.shape[1] != points.shape[1]:
+            raise ShapeError(
+                f"landmarks have {landmarks.shape[1]} dimensions, points {points.shape[1]}"
+            )
+        marks = in_metric(landmarks, config.metric)
+    points = in_metric(points, config.metric)
     if config.method == "umap" and len(points) >= MIN_UMAP_POINTS:
-        return _umap(points, config, labels)
-    coordinates, explained = principal_components(points, config.n_components)
+        return _umap(points, config, labels, marks)
+    axes = principal_axes(points, config.n_components)
+    coordinates, explained = axes.scores(points), axes.shares
     notes = (
         (f"UMAP needs {MIN_UMAP_POINTS} points; {len(points)} are shown by PCA",)
         if config.method == "umap"
         else ()
     )
-    return Projection(coordinates=coordinates, method="pca", explained=explained, notes=notes)
+    return Projection(
+        coordinates=coordinates,
+        method="pca",
+        explained=explained,
+        notes=notes,
+        landmarks=None if marks is None else axes.scores(marks),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalAxes:
+    """The directions in which points vary most."""
+
+    mean: np.ndarray
+    """[D] float64."""
+    axes: np.ndarray
+    """[D, n_components]; axes beyond the rank of the points are zero."""
+    shares: tuple[float, ...]
+    """Share of the variance on each axis."""
+
+    def scores(self, points: np.ndarray) -> np.ndarray:
+        """[N, n_components] float32: places of points [N, D] on the axes."""
+        return ((points.astype(np.float64) - self.mean) @ self.axes).astype(np.float32)
 
 
 def principal_components(
@@ -108,8 +145,15 @@ def principal_components(
 
     Axes beyond the rank of the points are zero.
     """
-    centred = points.astype(np.float64) - points.mean(axis=0, dtype=np.float64)
-    scores = np.zeros((len(points), n_components))
+    found = principal_axes(points, n_components)
+    return found.scores(points), found.shares
+
+
+def principal_axes(points: np.ndarray, n_components: int) -> PrincipalAxes:
+    """The first principal axes of points [N, D]."""
+    mean = points.mean(axis=0, dtype=np.float64)
+    centred = points.astype(np.float64) - mean
+    directions = np.zeros((points.shape[1], n_components))
     shares = np.zeros(n_components)
     # The small side's Gram matrix holds the same spectrum, and fits in memory where N × D may not.
     if points.shape[0] >= points.shape[1]:
@@ -130,9 +174,9 @@ def principal_components(
     scale = float((points.astype(np.float64) ** 2).sum())
     if total > 1e-12 * max(scale, 1e-300):
         real = variances[:kept] > 1e-12 * total
-        scores[:, :kept] = (centred @ axes) * real
+        directions[:, :kept] = axes * real
         shares[:kept] = variances[:kept] / total
-    return scores.astype(np.float32), tuple(shares.tolist())
+    return PrincipalAxes(mean, directions, tuple(shares.tolist()))
 
 
 def fair_choice(strata: Sequence[int] | np.ndarray, cap: int, *, seed: int = 0) -> np.ndarray:
@@ -158,16 +202,27 @@ def fair_choice(strata: Sequence[int] | np.ndarray, cap: int, *, seed: int = 0) 
     return np.sort(order[np.lexsort((tie, rank))[:cap]])
 
 
+def in_metric(points: np.ndarray, metric: Metric) -> np.ndarray:
+    """Points in the space whose Euclidean neighbours are the metric's: unit length for cosine."""
+    points = np.ascontiguousarray(points, dtype=np.float32)
+    return _unit_length(points) if metric == "cosine" else points
+
+
 def _unit_length(points: np.ndarray) -> np.ndarray:
     lengths = np.linalg.norm(points, axis=1, keepdims=True)
     return points / np.where(lengths == 0, 1.0, lengths)
 
 
-def _umap(points: np.ndarray, config: ProjectionConfig, labels: np.ndarray | None) -> Projection:
+def _umap(
+    points: np.ndarray,
+    config: ProjectionConfig,
+    labels: np.ndarray | None,
+    marks: np.ndarray | None,
+) -> Projection:
     import umap
 
-    n_dimensions = min(MAX_UMAP_DIMENSIONS, *points.shape)
-    reduced, explained = principal_components(points, n_dimensions)
+    axes = principal_axes(points, min(MAX_UMAP_DIMENSIONS, *points.shape))
+    reduced = axes.scores(points)
     n_neighbors = min(config.n_neighbors, len(points) - 1)
     notes = (
         (f"{len(points)} points have at most {n_neighbors} neighbours each",)
@@ -184,11 +239,13 @@ def _umap(points: np.ndarray, config: ProjectionConfig, labels: np.ndarray | Non
         n_jobs=1,  # what UMAP does with a fixed seed; named, so that it does not warn
     )
     coordinates = model.fit_transform(reduced, y=labels)
+    placed = None if marks is None else model.transform(axes.scores(marks))
     return Projection(
         coordinates=np.asarray(coordinates, dtype=np.float32),
         method="umap",
-        explained=(float(sum(explained)),),
+        explained=(float(sum(axes.shares)),),
         notes=notes,
+        landmarks=None if placed is None else np.asarray(placed, dtype=np.float32),
     )
 
 

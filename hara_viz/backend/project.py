@@ -9,7 +9,14 @@ import numpy as np
 import pandas as pd
 import torch
 
-from hara_viz.analysis.projection import Projection, ProjectionConfig, fair_choice, project
+from hara_viz.analysis.map_quality import MapQuality, map_quality
+from hara_viz.analysis.projection import (
+    Projection,
+    ProjectionConfig,
+    fair_choice,
+    in_metric,
+    project,
+)
 from hara_viz.backend.credit import default_layer
 from hara_viz.errors import InvalidInputError
 from hara_viz.store import Run
@@ -40,6 +47,8 @@ class StateMap:
     layer: int
     n_states: int
     """Tokens or steps there were; `points` may hold fewer."""
+    quality: MapQuality | None
+    """How far the map keeps neighbours; None: too few points."""
     notes: tuple[str, ...]
     """What was left out or done otherwise, in sentences."""
 
@@ -53,6 +62,7 @@ def project_groups(
     granularity: str = "token",
     max_points: int = MAX_POINTS,
     supervised: bool = False,
+    landmarks: np.ndarray | None = None,
     report: Report = ignore_progress,
 ) -> StateMap:
     """Lay the states of groups out in one map.
@@ -65,6 +75,7 @@ def project_groups(
         granularity: "token", or "step" for the mean state of each reasoning step.
         max_points: at most this many, drawn evenly over the rollouts.
         supervised: let UMAP see the outcomes.
+        landmarks: [M, D] points to place on the finished map (`projection.landmarks`).
         report: hears of progress.
 
     Raises:
@@ -85,7 +96,10 @@ def project_groups(
     labels = None
     if supervised and config.method == "umap":
         labels = np.array([-1 if s is None else int(s) for s in shown["success"]])
-    projection = project(points[chosen], config, labels=labels)
+    projection = project(points[chosen], config, labels=labels, landmarks=landmarks)
+    quality = None
+    if len(chosen) >= 4:
+        quality = map_quality(in_metric(points[chosen], config.metric), projection.coordinates)
     for axis, name in enumerate("xyz"[: config.n_components]):
         shown[name] = projection.coordinates[:, axis]
     if len(chosen) < len(table):
@@ -96,6 +110,7 @@ def project_groups(
         projection=projection,
         layer=layer,
         n_states=len(table),
+        quality=quality,
         notes=(*notes, *projection.notes),
     )
 

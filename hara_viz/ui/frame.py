@@ -30,6 +30,8 @@ def pages() -> list[Page]:
     """The pages of the app, in the order of the navigation."""
     return [
         st.Page("pages/rollouts.py", title="Rollouts", icon=":material/segment:", default=True),
+        st.Page("pages/transport.py", title="Transport", icon=":material/conversion_path:"),
+        st.Page("pages/embedding.py", title="Embedding", icon=":material/scatter_plot:"),
         st.Page("pages/runs.py", title="Runs", icon=":material/format_list_bulleted:"),
     ]
 

@@ -9,8 +9,9 @@ from hara_viz.components.shared.cells import shown_cells
 from hara_viz.components.transport_plan import AtomLabel, assets, encode, plan_frame
 from hara_viz.types import Rollout
 from hara_viz.ui import data, state
+from hara_viz.ui.group_header import question_of
 from hara_viz.ui.transport_view import TransportView, mentions_text
-from hara_viz.ui.words import count, inert, number
+from hara_viz.ui.words import count, inert, number, one_line
 
 KEY = "plan"
 
@@ -21,9 +22,12 @@ _plan = st.components.v2.component(
 
 
 def rollout_choice(shown: TransportView) -> None:
-    """Which rollout's plan; the same choice as everywhere else."""
+    """Which rollout's plan; the same choice as everywhere else. Beside it, the problem."""
+    choice, problem = st.columns([2, 5], gap="medium", vertical_alignment="center")
+    with problem:
+        st.text(one_line(question_of(shown.view.group.rollouts[0]), 240))
     st.session_state["plan.rollout"] = None if shown.rollout is None else shown.rollout.sample
-    st.selectbox(
+    choice.selectbox(
         "Rollout",
         shown.view.samples,
         key="plan.rollout",

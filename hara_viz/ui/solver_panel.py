@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -29,7 +30,6 @@ def solver_panel(shown: TransportView) -> None:
                 "marginal error": st.column_config.NumberColumn(format="%.2g"),
                 "last change": st.column_config.NumberColumn(format="%.2g"),
                 "share of structure": st.column_config.NumberColumn(format="percent"),
-                "milliseconds": st.column_config.NumberColumn("ms", format="%.0f"),
             },
         )
         for row in frame.itertuples():
@@ -63,7 +63,7 @@ def settings_line(shown: TransportView) -> str:
 
 def panel_frame(shown: TransportView) -> pd.DataFrame:
     """What `solver_panel` shows. Pure."""
-    frame = solver_frame(shown.view_with_plans())
+    frame = solver_frame(replace(shown.view, credit=shown.transport.found))
     outcomes = shown.transport.found.credit.outcomes
     if frame.empty:
         return frame

@@ -1,0 +1,163 @@
+"""Transport plans of a group, ready to be read: plans, states in the plans' space, atoms in words.
+
+`credit_group` answers with plans onto the configured reference. Here they are put together with
+what a reader needs to make sense of a column: which tokens stand for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hara_viz.analysis.atoms import Atom, atom_centres, describe_atoms
+from hara_viz.backend.credit import GroupCredit, credit_group
+from hara_viz.credit import CreditConfig, OutcomeClass
+from hara_viz.credit.batch import build_batch
+from hara_viz.credit.outcomes import group_rows
+from hara_viz.credit.states import class_locations, class_states, group_center
+from hara_viz.errors import InvalidInputError
+from hara_viz.store import Run
+from hara_viz.types import GroupKey
+
+__all__ = ["ClassAtoms", "GroupTransport", "transport_group"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassAtoms:
+    """A barycenter in words."""
+
+    success: bool
+    atoms: tuple[Atom, ...]
+    """In reading order; `Mention.row` is a row of the group, `Mention.token` an own token."""
+    centres: np.ndarray
+    """[K, D] by column, in the space of the normalised states."""
+    rows: tuple[int, ...]
+    """Rows of the group whose tokens the atoms are made of."""
+    plans: tuple[np.ndarray, ...]
+    """Their plans [T_r, K]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupTransport:
+    """Plans of a group under one config, and every support they lead to."""
+
+    found: GroupCredit
+    """With signal "hara", whatever signal the config asked for."""
+    own: dict[bool, ClassAtoms]
+    """The class's own barycenter, by outcome; lone classes have none."""
+    target: dict[bool, ClassAtoms]
+    """The support that the class's plans lead to: its own, the other class's, or the group's."""
+
+    def plan(self, row: int) -> Tensor | None:
+        """[T, K] over the own tokens of a row; None: it has none."""
+        outcome = self.outcome(row)
+        if outcome is None or not outcome.plans:
+            return None
+        return outcome.plans[outcome.rows.index(row)]
+
+    def outcome(self, row: int) -> OutcomeClass | None:
+        """The outcome class of a row; None: unscored or empty."""
+        return next((o for o in self.found.credit.outcomes if row in o.rows), None)
+
+
+def transport_group(
+    run: Run, key: GroupKey, config: CreditConfig, layer: int | None = None
+) -> GroupTransport:
+    """Plans of one group, whatever credit signal is chosen.
+
+    Raises:
+        InvalidInputError: the run does not keep the group's states, or a setting needs what the
+            run lacks; the sentence says which command fills it in.
+    """
+    hara = replace(config, signal="hara")
+    found = credit_group(run, key, hara, layer)
+    plain = found
+    if hara.reference != "same_outcome":
+        plain = credit_group(run, key, replace(hara, reference="same_outcome"), layer)
+    classes = _states_by_row(run, found)
+    own = {
+        outcome.success: _atoms_of(outcome.success, [outcome], classes)
+        for outcome in plain.credit.outcomes
+        if outcome.plans
+    }
+    return GroupTransport(found=found, own=own, target=_targets(found, own, classes))
+
+
+RowValues = dict[int, tuple[np.ndarray, np.ndarray]]
+
+
+def _targets(
+    found: GroupCredit, own: dict[bool, ClassAtoms], classes: RowValues
+) -> dict[bool, ClassAtoms]:
+    """What the columns of each class's plans stand for."""
+    outcomes = [outcome for outcome in found.credit.outcomes if outcome.plans]
+    reference = found.config.reference
+    if reference == "group":
+        return {o.success: _atoms_of(o.success, outcomes, classes) for o in outcomes}
+    if reference == "opposite_outcome":
+        # A lone rollout is its class's barycenter here: its own plan names the atoms then.
+        return {
+            o.success: own.get(not o.success) or _atoms_of(o.success, [o], classes)
+            for o in outcomes
+        }
+    return {o.success: own[o.success] for o in outcomes if o.success in own}
+
+
+def _atoms_of(success: bool, outcomes: list[OutcomeClass], classes: RowValues) -> ClassAtoms:
+    rows = [row for outcome in outcomes for row in outcome.rows]
+    plans = [plan.double().cpu().numpy() for outcome in outcomes for plan in outcome.plans]
+    states = [classes[row][0] for row in rows]
+    atoms = describe_atoms(plans, [classes[row][1] for row in rows], states)
+    named = tuple(
+        replace(atom, mentions=tuple(m._replace(row=rows[m.row]) for m in atom.mentions))
+        for atom in atoms
+    )
+    return ClassAtoms(
+        success=success,
+        atoms=named,
+        centres=atom_centres(plans, states),
+        rows=tuple(rows),
+        plans=tuple(plans),
+    )
+
+
+def _states_by_row(run: Run, found: GroupCredit) -> RowValues:
+    """Normalised states [T, D] and locations [T] of the own tokens of every scored row."""
+    group, config = found.group, found.config
+    states = None if found.layer is None else run.load_states(group.key, found.layer)
+    if states is None:
+        raise InvalidInputError(
+            f"{run.name} does not keep the states of this group; fill them in with "
+            "`hara-viz states`"
+        )
+    masks = [
+        torch.tensor(r.sampled_mask or (True,) * len(r.completion_ids), dtype=torch.bool)
+        for r in group.rollouts
+    ]
+    own = torch.cat(masks)
+    batch = build_batch(
+        states.states if bool(own.all()) else states.states[own],
+        torch.tensor([0, *np.cumsum([int(mask.sum()) for mask in masks])]),
+        group.rewards,
+        torch.zeros(len(group), dtype=torch.int64),
+        reasoning_step=None,
+        logprobs=None,
+        entropy=None,
+        anchor_states=None,
+        baseline_advantages=None,
+    )
+    (rows,) = group_rows(batch, config)
+    center = group_center(batch, rows, config)
+    members = rows.success + rows.failure
+    return {
+        row: (state.numpy(), place.numpy())
+        for row, state, place in zip(
+            members,
+            class_states(batch, members, config, center),
+            class_locations(batch, members, rows, config) if members else [],
+            strict=True,
+        )
+    }
