@@ -17,5 +17,9 @@ class Verb:
     """It loads a model: one such job at a time on the device named by its argument `device`."""
 
 
-VERBS: dict[str, Verb] = {}
+VERBS: dict[str, Verb] = {
+    "sample": Verb("hara_viz.backend.job_calls:sample", uses_device=True),
+    "score": Verb("hara_viz.backend.job_calls:score"),
+    "credit": Verb("hara_viz.backend.job_calls:credit"),
+}
 """By name, as on the command line."""

@@ -1,0 +1,72 @@
+"""The verbs as jobs call them: plain data in, plain data out.
+
+A job runs no foreign code: own reward functions and a checkpoint's own modelling code are for the
+command line, where a person names them; a job's arguments may come from a page or a file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from hara_viz.backend.credit import credit_run
+from hara_viz.backend.sample import sample_run
+from hara_viz.backend.sampling_job import SampleJob
+from hara_viz.backend.score import score_run
+from hara_viz.credit import CreditConfig
+from hara_viz.errors import UnsafeError
+from hara_viz.problems import ColumnMap
+from hara_viz.store import open_run
+from hara_viz.types import Message, Report, SamplingConfig, Series
+
+_FOREIGN_CODE = ("allow_code", "trust_remote_code")
+
+
+def sample(report: Report, **arguments: Any) -> str:
+    """`sample_run` of a job in plain data; returns the run's directory."""
+    for name in _FOREIGN_CODE:
+        if arguments.get(name):
+            raise UnsafeError(f"{name} is on, and jobs run no foreign code; use `hara-viz sample`")
+    return str(sample_run(sample_job(arguments), report))
+
+
+def score(report: Report, *, run: str, reward: str) -> str:
+    """`score_run`; returns the version's name."""
+    return score_run(open_run(run), reward, report)
+
+
+def credit(
+    report: Report, *, run: str, config: Mapping[str, Any] | None = None, layer: int | None = None
+) -> str:
+    """`credit_run`; returns the credit's fingerprint."""
+    chosen = None if config is None else CreditConfig.from_json(json.dumps(config))
+    return credit_run(open_run(run), chosen, layer, report)
+
+
+def sample_arguments(job: SampleJob) -> dict[str, Any]:
+    """A job's fields as plain data."""
+    return {n: str(v) if isinstance(v, Path) else v for n, v in asdict(job).items()}
+
+
+def sample_job(arguments: Mapping[str, Any]) -> SampleJob:
+    """Inverse of `sample_arguments`, after a way through JSON."""
+    values = dict(arguments)
+    for name in ("problems", "out"):
+        values[name] = Path(values[name])
+    if "sampling" in values:
+        sampling = dict(values["sampling"])
+        sampling["stop"] = tuple(sampling.get("stop", ()))
+        sampling["few_shot"] = tuple(Message(*turn) for turn in sampling.get("few_shot", ()))
+        values["sampling"] = SamplingConfig(**sampling)
+    if values.get("credit") is not None:
+        values["credit"] = CreditConfig.from_json(json.dumps(values["credit"]))
+    if values.get("columns") is not None:
+        values["columns"] = ColumnMap(**values["columns"])
+    if values.get("series") is not None:
+        values["series"] = Series(**values["series"])
+    if "layers" in values:
+        values["layers"] = tuple(values["layers"])
+    return SampleJob(**values)
