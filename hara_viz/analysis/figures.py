@@ -66,25 +66,27 @@ def run_figures(table: pd.DataFrame) -> RunFigures:
     Args:
         table: as `group_table` gives it.
     """
-    scored = table[table["n_scored"] > 0]
-    k = int(scored["n_scored"].min()) if len(scored) else 0
-    chances = [
-        pass_at_k(int(n), int(c), k)
-        for n, c in zip(scored["n_scored"], scored["n_success"], strict=True)
-    ]
-    n_rollouts = int(table["n_rollouts"].sum())
+    n_scored: list[int] = table["n_scored"].tolist()
+    n_success: list[int] = table["n_success"].tolist()
+    scored = [(n, c) for n, c in zip(n_scored, n_success, strict=True) if n > 0]
+    k = min((n for n, _ in scored), default=0)
+    n_rollouts, n_tokens = sum(table["n_rollouts"].tolist()), sum(table["n_tokens"].tolist())
     return RunFigures(
         n_groups=len(table),
-        n_problems=table["problem_id"].nunique(),
+        n_problems=len(set(table["problem_id"].tolist())),
         n_rollouts=n_rollouts,
-        pass_at_1=float(scored["pass_rate"].mean()) if len(scored) else None,
-        pass_at_k=sum(chances) / len(chances) if chances else None,
+        pass_at_1=_mean([c / n for n, c in scored]),
+        pass_at_k=_mean([pass_at_k(n, c, k) for n, c in scored]),
         k=k,
-        mean_length=float(table["n_tokens"].sum()) / n_rollouts if n_rollouts else None,
-        n_truncated=int(table["n_truncated"].sum()),
-        n_unscored=n_rollouts - int(table["n_scored"].sum()),
-        n_degenerate=int(table["degenerate"].sum()),
+        mean_length=n_tokens / n_rollouts if n_rollouts else None,
+        n_truncated=sum(table["n_truncated"].tolist()),
+        n_unscored=n_rollouts - sum(n_scored),
+        n_degenerate=sum(table["degenerate"].tolist()),
     )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
 
 
 def _scored(rewards: Sequence[float | None]) -> list[float]:

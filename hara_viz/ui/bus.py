@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import streamlit as st
+from streamlit.components.v2 import component
 
 from hara_viz.components.selection_bus import assets
 from hara_viz.ui import state
@@ -13,9 +14,7 @@ from hara_viz.ui import state
 SHARED = ("problem", "sample", "token", "signal", "underline", "granularity", "bounds")
 
 _parts = assets()
-_bus = st.components.v2.component(
-    "hara_selection_bus", html=_parts.html, css=_parts.css, js=_parts.js
-)
+_bus = component("hara_selection_bus", html=_parts.html, css=_parts.css, js=_parts.js)
 
 
 def selection_bus() -> None:

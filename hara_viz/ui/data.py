@@ -51,12 +51,12 @@ def run_table(name: str) -> RunTable:
 
 def group(name: str, key: GroupKey) -> RolloutGroup:
     """One group of a run."""
-    return _group(str(_path(name)), run_stamp(name), tuple(key))
+    return _group(str(_path(name)), run_stamp(name), key)
 
 
 def group_credit(name: str, key: GroupKey, config: CreditConfig, layer: int | None) -> GroupCredit:
     """The credit of one group under `config`; computed once per config while it stays in memory."""
-    return _credit(str(_path(name)), run_stamp(name), tuple(key), config.to_json(), layer)
+    return _credit(str(_path(name)), run_stamp(name), key, config.to_json(), layer)
 
 
 def run_stamp(name: str) -> int:
@@ -91,13 +91,11 @@ def _run_table(path: str, stamp: int) -> RunTable:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _group(path: str, stamp: int, key: tuple[int | None, str, int]) -> RolloutGroup:
-    return _run(path, stamp).load_group(GroupKey(*key))
+def _group(path: str, stamp: int, key: GroupKey) -> RolloutGroup:
+    return _run(path, stamp).load_group(key)
 
 
 @st.cache_resource(max_entries=48, show_spinner="Computing the credit of this group …")
-def _credit(
-    path: str, stamp: int, key: tuple[int | None, str, int], config: str, layer: int | None
-) -> GroupCredit:
+def _credit(path: str, stamp: int, key: GroupKey, config: str, layer: int | None) -> GroupCredit:
     opened = _run(path, stamp)
-    return credit_group(opened, GroupKey(*key), CreditConfig.from_json(config), layer)
+    return credit_group(opened, key, CreditConfig.from_json(config), layer)

@@ -79,8 +79,9 @@ def _field_docs() -> dict[str, str]:
     body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
     docs: dict[str, str] = {}
     for before, node in itertools.pairwise(body):
-        is_field = isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name)
-        if is_field and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        if not (isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name)):
+            continue
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             docs[before.target.id] = " ".join(str(node.value.value).split())
     return docs
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import pandas as pd
 import streamlit as st
@@ -112,6 +113,6 @@ def _range(values: list[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _problem_height(rollout: Rollout) -> int | str:
+def _problem_height(rollout: Rollout) -> int | Literal["content"]:
     long = len(question_of(rollout)) > 420 or question_of(rollout).count("\n") > 4
     return 110 if long else "content"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.components.v2 import component
 
 from hara_viz.analysis.signals import SIGNALS
 from hara_viz.components.token_heatmap import assets, encode, frame_of
@@ -16,9 +17,7 @@ from hara_viz.ui.problem_list import step_problem
 KEY = "heatmap"
 
 _parts = assets()
-_heatmap = st.components.v2.component(
-    "hara_token_heatmap", html=_parts.html, css=_parts.css, js=_parts.js
-)
+_heatmap = component("hara_token_heatmap", html=_parts.html, css=_parts.css, js=_parts.js)
 
 
 def heatmap(view: GroupView) -> None:
@@ -28,7 +27,7 @@ def heatmap(view: GroupView) -> None:
         data=_frame(
             view.run_name,
             data.run_stamp(view.run_name),
-            tuple(view.key),
+            view.key,
             view.config.to_json(),
             state.current().layer,
         ),
@@ -43,11 +42,9 @@ def heatmap(view: GroupView) -> None:
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _frame(
-    run: str, stamp: int, key: tuple[int | None, str, int], config: str, layer: int | None
-) -> bytes:
+def _frame(run: str, stamp: int, key: GroupKey, config: str, layer: int | None) -> bytes:
     opened = data.run(run)
-    found = data.group_credit(run, GroupKey(*key), CreditConfig.from_json(config), layer)
+    found = data.group_credit(run, key, CreditConfig.from_json(config), layer)
     checkpoint = opened.info.checkpoint
     return encode(
         frame_of(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pandas as pd
 import streamlit as st
 
@@ -63,7 +65,7 @@ def filtered(table: pd.DataFrame, words: str, outcome: str, order: str) -> pd.Da
     for word in words.lower().split():
         keep &= heads.str.lower().str.contains(word, regex=False)
     column, rising = _ORDERS[order]
-    found = table[keep]
+    found = cast("pd.DataFrame", table[keep])
     if column is None:
         return found
     return found.sort_values(column, ascending=rising, kind="stable", na_position="last")
@@ -82,7 +84,7 @@ def step_problem(by: int) -> None:
 
 def _grid(found: pd.DataFrame) -> None:
     selection = state.current()
-    here = (selection.global_step, selection.problem, selection.group)
+    here = (selection.global_step, selection.problem or "", selection.group)
     keys = [group_key(row) for row in found.itertuples()]
     right = zip(found["n_success"], found["n_scored"], strict=True)
     click_table(

@@ -7,6 +7,7 @@ what exists (`fit.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import pandas as pd
 import streamlit as st
@@ -101,7 +102,8 @@ def _take_step() -> None:
 def _of_step(groups: pd.DataFrame) -> pd.DataFrame:
     if len(_steps(groups)) < 2:
         return groups
-    return groups[groups["global_step"] == state.current().global_step]
+    of_step = groups[groups["global_step"] == state.current().global_step]
+    return cast("pd.DataFrame", of_step)
 
 
 def _layer_box(layers: Sequence[int]) -> None:
