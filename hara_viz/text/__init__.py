@@ -5,6 +5,7 @@
 | `cells.py` | which stretch of text does each token stand for? |
 | `spans.py` | what does a verifier see, and where is its span in the full text? |
 | `steps.py` | where does one step of the reasoning end? |
+| `boxed.py` | which answers stand in boxes of LaTeX? |
 | `think.py` | which stretches are thinking, which are the answer? |
 | `terminal.py` | how is hostile text shown without doing anything? |
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,15 @@ def small_group() -> RolloutGroup:
             rollout(3, HOSTILE, 0.0),
             rollout(4, "No answer here.", None),
             rollout(5, WRONG * 5, 0.0),
+            replace(
+                rollout(6, "", 0.0, finish=Finish.ABORT),
+                completion_text="",
+                completion_ids=(),
+                cell_start=(),
+                reasoning_step=(),
+                logprobs=(),
+                entropy=(),
+            ),
         )
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import shutil
 import subprocess
 from itertools import pairwise
@@ -47,8 +48,10 @@ def _groups():
 
 
 def node(*arguments: str) -> subprocess.CompletedProcess[str]:
+    if NODE is None and os.environ.get("HARA_VIZ_REQUIRE_BROWSER"):
+        pytest.fail("HARA_VIZ_REQUIRE_BROWSER is set, but there is no node on the PATH")
     if NODE is None:
-        pytest.skip("node is not installed (Debian: apt-get install nodejs)")
+        pytest.skip("there is no node on the PATH (Debian: apt-get install nodejs)")
     return subprocess.run(
         [NODE, *arguments], capture_output=True, text=True, timeout=120, check=False
     )

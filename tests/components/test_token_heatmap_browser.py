@@ -109,7 +109,7 @@ def test_outcomes_stand_apart_and_every_token_is_there(stage: Any) -> None:
         [int(a.get_attribute("data-sample")) for a in section.locator("article").all()]
         for section in sections.all()
     ]
-    assert shown == [[0, 2], [1, 3, 5], [4]]
+    assert shown == [[0, 2], [1, 3, 5, 6], [4]]
     cells = stage.page.locator("article[data-sample='0'] [data-cell]")
     numbers = cells.evaluate_all("spans => spans.map((s) => Number(s.dataset.cell))")
     assert sorted(set(numbers)) == list(range(188))
@@ -342,6 +342,28 @@ def test_a_change_of_theme_recolours_without_building(stage: Any) -> None:
     shown = state(stage)
     assert (shown["theme"], shown["builds"]) == ("dark", "1")
     assert cell(stage, 0, 31).evaluate("span => span.style.backgroundColor") != before
+
+
+def test_what_is_asked_for_before_its_rollouts_come_is_kept(stage: Any) -> None:
+    stage.frames["other"] = encode(large_frame(n_rollouts=10, n_tokens=400))
+    stage.open()
+    stage.page.evaluate(
+        """window.dispatchEvent(new CustomEvent("hara:select",
+        {detail: {sample: 9, token: 250, signal: "surprisal", source: "python"}}))"""
+    )
+    assert state(stage)["sample"] == ""
+    stage.page.evaluate("window.show('/frame/other')")
+    shown = state(stage)
+    assert (shown["sample"], shown["token"], shown["signal"]) == ("9", "250", "surprisal")
+    assert stage.page.locator("article[data-sample='9'] .pinned").first.is_visible()
+
+
+def test_an_empty_completion_is_a_rollout_too(stage: Any) -> None:
+    stage.open("?rollout=6&token=0")
+    assert (state(stage)["sample"], state(stage)["token"]) == ("6", "")
+    for key in ("ArrowRight", "]", "g", "e", "e", "w", "n"):
+        stage.page.keyboard.press(key)
+    assert state(stage)["sample"] == "4"
 
 
 def test_another_credit_keeps_what_was_opened(stage: Any) -> None:

@@ -14,6 +14,10 @@ Python side::
 `data` is the bytes of one frame and nothing else (`frame.py` describes it). Equal bytes rebuild
 nothing, and the selection never rides in them: it comes by the address or by `hara:select`.
 
+A further signal (a rival, the log-ratio to a reference) is one more channel and one more spec:
+`replace(frame, channels={**frame.channels, name: values}, signals=(*frame.signals, spec))`. As
+long as the text is the same, a new frame keeps what the reader had opened, and where they were.
+
 Triggers, each one run of the script, sent only for a user's own move, ~150 ms after the last one
 (a click at once):
 

@@ -1,6 +1,7 @@
 // The token heatmap: one instance for a mount point, however often Streamlit calls the entry below.
-// `view` is the part of the app's selection that this component shares (names as in
-// hara_viz/ui/selection.py); `local` is its own business and is never reported.
+// `asked` is the view that was asked for last, by a link, another view or the user; `view` is what
+// of it exists in the present frame (the answer to a click elsewhere may come before its rollouts
+// do); `local` is this component's own business and is never reported.
 
 import { readAddress } from "./address.js";
 import { make } from "./dom.js";
@@ -16,7 +17,7 @@ import { sectionsOf } from "./sections.js";
 import { Toolbar } from "./toolbar.js";
 import { Tooltip, visible } from "./tooltip.js";
 import { formatted, signalOf, valueAt } from "./values.js";
-import { initialView, settle, sharedOf } from "./view.js";
+import { initialView, settled, sharedOf } from "./view.js";
 
 const COLOURING = ["signal", "underline", "granularity", "bounds"];
 const CARD_PADDING = 34; // pixels beside a line of text, and some room for rounding
@@ -32,7 +33,8 @@ export class Heatmap {
     this.cards = [];
     this.order = [];
     this.builds = 0;
-    this.view = initialView();
+    this.asked = initialView();
+    this.view = { ...this.asked };
     this.local = { sort: "sample", marks: false, foldAll: false, allOpen: false };
     this.search = { hits: [], at: -1, cells: new Set() };
     this.theme = { dark: false, ink: "#000", line: "#ccc" };
@@ -141,7 +143,7 @@ export class Heatmap {
     this.builds += 1;
     this.longest = Math.max(1, ...frame.rows.map((row) => row.tokens));
     if (!before.length) this.search = { hits: [], at: -1, cells: new Set() };
-    settle(this.view, this.frame);
+    this.view = settled(this.asked, frame);
     this.readTheme();
     this.recompute();
     this.cards = frame.rows.map((row, i) => new RolloutCard(this, row, before[i]?.opened()));
@@ -250,21 +252,24 @@ export class Heatmap {
   }
 
   take(changes) {
-    const before = { ...this.view };
-    Object.assign(this.view, changes);
-    if (!this.frame) return;
-    settle(this.view, this.frame);
+    Object.assign(this.asked, changes);
+    if (this.frame) this.look();
+  }
+
+  // Show what is asked for now.
+  look() {
+    const before = this.view;
+    this.view = settled(this.asked, this.frame);
     this.afterChange(before);
   }
 
   // The user's own choice in the toolbar. Bounds are those of one signal at one level.
   setView(changes) {
-    const before = { ...this.view };
     const rescaled = ["signal", "granularity"].some(
-      (name) => name in changes && changes[name] !== before[name],
+      (name) => name in changes && changes[name] !== this.view[name],
     );
-    Object.assign(this.view, rescaled ? { bounds: null } : {}, changes);
-    this.afterChange(before);
+    Object.assign(this.asked, rescaled ? { bounds: null } : {}, changes);
+    this.look();
     const { signal, underline, granularity, bounds } = this.view;
     const moved = { signal, underline, granularity, bounds };
     this.reporter.announce(this.view, moved, false);
@@ -283,10 +288,9 @@ export class Heatmap {
 
   // The user's own move to a token, or to a rollout (token null).
   pin(sample, token, delay = QUIET) {
-    const before = { ...this.view };
-    Object.assign(this.view, { sample, token });
-    this.afterChange(before);
-    this.reporter.announce(this.view, { sample, token }, sample !== before.sample);
+    const isNewEntry = sample !== this.view.sample;
+    this.take({ sample, token });
+    this.reporter.announce(this.view, { sample, token }, isNewEntry);
     this.reporter.tell("pick", { sample, token }, delay);
   }
 

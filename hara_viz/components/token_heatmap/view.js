@@ -17,8 +17,9 @@ export function sharedOf(detail) {
   return Object.fromEntries(present.map((name) => [name, detail[name]]));
 }
 
-// What does not exist in this frame falls back to what does.
-export function settle(view, frame) {
+// What is asked for, with what does not exist in this frame replaced by what does.
+export function settled(asked, frame) {
+  const view = { ...asked };
   if (!signalOf(frame, view.signal)) {
     Object.assign(view, { signal: frame.signals[0].name, bounds: null });
   }
@@ -27,4 +28,5 @@ export function settle(view, frame) {
   const row = frame.rows.find((candidate) => candidate.sample === view.sample);
   if (!row) Object.assign(view, { sample: null, token: null });
   else if (view.token >= row.tokens) view.token = null;
+  return view;
 }
