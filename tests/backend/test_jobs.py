@@ -270,6 +270,7 @@ def test_a_child_that_outlives_its_job_does_not_hold_the_device(folder: Path) ->
     assert first.state is JobState.DONE
 
 
+@pytest.mark.slow
 def test_waiting_costs_no_time(folder: Path) -> None:
     if not Path("/proc/self/stat").exists():
         pytest.skip("reads the processor time of a process from /proc")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import random
 import resource
 import signal
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -38,7 +40,15 @@ def start(action: Callable[..., None], *arguments: Any) -> tuple[ForkServerProce
     return child, ours
 
 
-def write_all(connection: Connection, path: Path, n: int) -> None:
+def write_all(connection: Connection, path: Path, n: int, die_at: int | None = None) -> None:
+    """Write n groups with states; die by SIGKILL just before the rename number `die_at`."""
+    renames = itertools.count(1)
+
+    def hook(event: str, _: object) -> None:
+        if event == "os.rename" and next(renames) == die_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
     with RunWriter(path, make_info()) as writer:
         for p in range(n):
             group = make_group(p)
@@ -89,36 +99,55 @@ def fill_the_disk(connection: Connection, path: Path) -> None:
         writer.finish()
 
 
-def assert_whole(path: Path, n: int) -> None:
+def assert_sound(path: Path) -> None:
+    """Readable as it was left: whole groups, each once, with their states."""
+    if not (path / "run.json").exists():
+        return
     run = open_run(path)
     keys = run.keys()
-    assert [key.problem_id for key in keys] == [f"{p:016x}" for p in range(n)]
-    for p in range(n):
-        group = make_group(p)
-        assert run.load_group(group.key) == group
-        states = run.load_states(group.key, 3)
+    assert len(set(keys)) == len(keys)
+    for key in keys:
+        group = make_group(int(key.problem_id, 16))
+        assert run.load_group(key) == group
+        states = run.load_states(key, 3)
         assert states is not None
         assert torch.equal(states.states.float(), make_states([group]).states)
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment_and_resumed(tmp_path: Path) -> None:
-    path, n = tmp_path / "r", 40
-    for moment in range(12):
-        child, connection = start(write_all, path, n)
-        for _ in range(moment % 3):  # some parts further, then somewhere within the next
-            connection.recv()
-        time.sleep(0.002 * moment)
-        child.kill()
+def test_killed_before_each_rename_and_resumed(tmp_path: Path) -> None:
+    path, n = tmp_path / "r", 20
+    kept: list[int] = []
+    # Header, card, index, then states, rollouts and index of a part: each is hit twice.
+    for die_at in range(1, 10):
+        child, _ = start(write_all, path, n, die_at)
         child.join()
-        if (path / "run.json").exists():
-            keys = open_run(path).keys()  # readable as it was left
-            assert len(set(keys)) == len(keys)
+        assert child.exitcode == -signal.SIGKILL
+        assert_sound(path)
+        kept.append(len(open_run(path).keys()) if (path / "run.json").exists() else 0)
+    assert kept == sorted(kept) and 0 < kept[-1] < n
     child, _ = start(write_all, path, n)
     child.join()
     assert open_run(path).complete and open_run(path).verify() == ()
-    assert_whole(path, n)
+    assert len(open_run(path).keys()) == n
+    assert_sound(path)
     assert not list(path.rglob("*.writing"))
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_and_resumed(tmp_path: Path) -> None:
+    path, n = tmp_path / "r", 30
+    for moment in range(3):
+        child, connection = start(write_all, path, n)
+        connection.recv()  # a part further, then somewhere within the next
+        time.sleep(0.003 * moment)
+        child.kill()
+        child.join()
+        assert_sound(path)
+    child, _ = start(write_all, path, n)
+    child.join()
+    assert len(open_run(path).keys()) == n
+    assert_sound(path)
 
 
 # What stands on the disk after a kill between any two steps of writing a part.
