@@ -6,7 +6,7 @@ changed) is part of every key, so a growing run is read again and an unchanged o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -57,6 +57,13 @@ def group(name: str, key: GroupKey) -> RolloutGroup:
 def group_credit(name: str, key: GroupKey, config: CreditConfig, layer: int | None) -> GroupCredit:
     """The credit of one group under `config`; computed once per config while it stays in memory."""
     return _credit(str(_path(name)), run_stamp(name), key, config.to_json(), layer)
+
+
+def for_run(config: CreditConfig, run: Run) -> CreditConfig:
+    """`config` with the run's own threshold of success, unless another one was chosen."""
+    if config.success_threshold != CreditConfig().success_threshold:
+        return config
+    return replace(config, success_threshold=run.info.success_threshold)
 
 
 def run_stamp(name: str) -> int:

@@ -6,17 +6,20 @@ changes gather in a draft until Apply.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
+from hara_viz.backend import jobs
 from hara_viz.credit import CreditConfig
-from hara_viz.errors import ConfigError
-from hara_viz.ui import state
+from hara_viz.errors import ConfigError, HaraError
+from hara_viz.ui import data, state
 from hara_viz.ui.fields import FieldSpec, field_specs
 from hara_viz.ui.presets import CUSTOM, PRESETS, preset_of
+from hara_viz.ui.roots import roots
 from hara_viz.ui.words import inert
 
 LIVE_TOKENS = 8 * 512
@@ -63,6 +66,8 @@ def credit_drawer(n_tokens: int | None) -> None:
             st.warning(inert(complaint))
         if not live:
             _apply_button(shown, n_tokens or 0)
+        if n_tokens:
+            _save_button()
 
 
 def _shown() -> CreditConfig:
@@ -87,6 +92,36 @@ def _apply_button(shown: CreditConfig, n_tokens: int) -> None:
         on_click=lambda: state.update(credit=_shown()),
         key="credit.apply",
     )
+
+
+def _save_button() -> None:
+    st.button(
+        "Save for the whole run",
+        icon=":material/save:",
+        width="stretch",
+        key="credit.save",
+        help="Compute this credit for every group as a job and keep it in the run; until then it "
+        "lives in memory only",
+        on_click=_save,
+    )
+
+
+def _save() -> None:
+    selection = state.current()
+    if selection.run is None:
+        return
+    run = data.run(selection.run)
+    arguments = {
+        "run": str(run.path),
+        "config": json.loads(data.for_run(selection.credit, run).to_json()),
+        "layer": selection.layer,
+    }
+    try:
+        jobs.start("credit", arguments, roots().jobs)
+    except HaraError as error:
+        st.session_state[_COMPLAINT] = str(error)
+        return
+    st.toast("Saving as a job: the Runs page shows how far it is.", icon=":material/save:")
 
 
 def _preset_box(shown: CreditConfig) -> None:

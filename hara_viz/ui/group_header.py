@@ -17,13 +17,12 @@ from hara_viz.ui.words import count, inert, number, signed
 
 def group_header(view: GroupView) -> None:
     """Problem and gold, the figures of both outcomes, and what is unusual about the group."""
-    problem, gold = st.columns([5, 1], gap="medium")
-    with problem.container(height=_problem_height(view.group.rollouts[0]), border=False, gap=None):
-        st.text(question_of(view.group.rollouts[0]))
-    with gold:
-        st.caption("Gold answer")
-        st.text(view.group.rollouts[0].gold or "unknown")
-    st.markdown(" · ".join(_facts(view)))
+    first = view.group.rollouts[0]
+    with st.container(height=_problem_height(first), border=False, gap=None):
+        st.text(question_of(first))
+    with st.container(horizontal=True, gap="xsmall"):
+        st.markdown(" · ".join([*_facts(view), "gold answer"]), width="content")
+        st.text(first.gold or "unknown")
     for note in notes_of(view):
         st.info(inert(note, 600), icon=":material/info:")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
@@ -62,7 +62,7 @@ def selected_group() -> GroupView | None:
         return None
     run = data.run(selection.run)
     key = GroupKey(selection.global_step, selection.problem, selection.group)
-    config = for_run(selection.credit, run)
+    config = data.for_run(selection.credit, run)
     refused = None
     try:
         credit = data.group_credit(selection.run, key, config, selection.layer)
@@ -71,13 +71,6 @@ def selected_group() -> GroupView | None:
         config = CreditConfig(signal="uniform", success_threshold=config.success_threshold)
         credit = data.group_credit(selection.run, key, config, selection.layer)
     return GroupView(run, selection.run, key, credit.group, credit, config, refused)
-
-
-def for_run(config: CreditConfig, run: Run) -> CreditConfig:
-    """`config` with the run's own threshold of success, unless another one was chosen."""
-    if config.success_threshold != CreditConfig().success_threshold:
-        return config
-    return replace(config, success_threshold=run.info.success_threshold)
 
 
 def refusal(view: GroupView) -> None:

@@ -36,14 +36,12 @@ def inspector(view: GroupView) -> None:
         key="inspector.values",
         row_height=26,
         column_config={
-            "signal": st.column_config.TextColumn(width=118),
-            "value": st.column_config.NumberColumn(format="%.4g", width=56),
-            "rank": st.column_config.ProgressColumn(
-                "percentile",
-                min_value=0,
-                max_value=100,
+            "signal": st.column_config.TextColumn(width=140),
+            "value": st.column_config.NumberColumn(format="%.4g", width=60),
+            "rank": st.column_config.NumberColumn(
+                "below",
                 format="%.0f %%",
-                width=72,
+                width=48,
                 help="Share of the group's tokens with a smaller value",
             ),
         },
@@ -105,8 +103,8 @@ def _matches(view: GroupView, row: int, token: int) -> None:
     atoms = atoms_of_token(outcome, row, plan_token)
     if not atoms:
         return
-    shares = ", ".join(f"atom {a.atom} {100 * a.share:.0f} %" for a in atoms)
-    st.caption(f"Where its mass goes: {shares}. The same place in sibling rollouts:")
+    shares = ", ".join(f"atom {a.atom} {100 * a.share:.0f} %" for a in atoms if a.share >= 0.01)
+    st.caption(f"Where its mass goes: {shares}. Its counterparts in rollouts of the same outcome:")
     frame, targets = match_frame(view, outcome, atoms[0].atom, row)
     click_table(
         frame,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import streamlit as st
 
 from hara_viz.backend import jobs
+from hara_viz.backend.job_calls import sample_arguments
 from hara_viz.backend.jobs import Job, JobState
 from hara_viz.backend.sampling_job import SampleJob
 from hara_viz.errors import HaraError
@@ -33,17 +33,11 @@ def launch(wanted: Sequence[SampleJob]) -> None:
     """Start sampling jobs; those on one device queue up."""
     try:
         for job in wanted:
-            jobs.start("sample", plain_arguments(job), roots().jobs)
+            jobs.start("sample", sample_arguments(job), roots().jobs)
     except HaraError as error:
         st.error(inert(str(error)))
         return
     st.rerun()
-
-
-def plain_arguments(job: SampleJob) -> dict[str, object]:
-    """A job's fields as plain data, for another process."""
-    values = asdict(job)
-    return {name: str(v) if isinstance(v, Path) else v for name, v in values.items()}
 
 
 def job_panel() -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
+from hara_viz.backend import jobs
 from hara_viz.credit import CreditConfig
+from hara_viz.store import list_credit, open_run
 from hara_viz.ui import drawer
-from tests.ui.apptest import checked, open_app, plain, selection
+from tests.small_runs import write_run
+from tests.ui.apptest import checked, open_app, plain, selection, table
 
 pytestmark = pytest.mark.usefixtures("app_runs")
 
@@ -61,3 +66,23 @@ def test_a_large_group_waits_for_apply(monkeypatch: pytest.MonkeyPatch) -> None:
     assert selection(at).credit == CreditConfig()
     checked(at.button(key="credit.apply").click().run())
     assert selection(at).credit == CreditConfig(alpha=0.8, strength=1.0)
+
+
+def test_save_keeps_the_credit_of_all_groups_as_a_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = write_run(tmp_path / "runs" / "mine")
+    monkeypatch.setenv("HARA_VIZ_RUNS", str(run.parent))
+    monkeypatch.setenv("HARA_VIZ_JOBS", str(tmp_path / "jobs"))
+    at = open_app({"credit.alpha": "0.25"})
+    checked(at.button(key="credit.save").click().run())
+    (job,) = jobs.list_jobs(tmp_path / "jobs")
+    deadline = time.monotonic() + 90
+    while not job.state.over and time.monotonic() < deadline:
+        time.sleep(0.2)
+        job = jobs.read_job(tmp_path / "jobs", job.id)
+    assert (job.state, job.error) == ("done", None)
+    kept = [info.config for info in list_credit(open_run(run))]
+    assert kept == [CreditConfig(alpha=0.25)]
+    at = open_app()
+    assert table(at, "problems.list")["novelty"].notna().all()
