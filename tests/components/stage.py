@@ -95,11 +95,12 @@ class Stage:
 @contextmanager
 def chromium() -> Iterator[Any]:
     """A browser, or a skipped test where there is none."""
-    path = shutil.which("chromium") or shutil.which("google-chrome")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = os.environ.get("HARA_VIZ_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if path is None and os.environ.get("HARA_VIZ_REQUIRE_BROWSER") == "1":
+        pytest.fail("no Chromium found, and HARA_VIZ_REQUIRE_BROWSER=1 says that there must be one")
     if path is None:
-        if os.environ.get("HARA_VIZ_REQUIRE_BROWSER"):
-            pytest.fail("HARA_VIZ_REQUIRE_BROWSER is set, but there is no chromium on the PATH")
-        pytest.skip("no chromium on the PATH (Debian: apt-get install chromium)")
+        pytest.skip("no Chromium found; install one or name it in HARA_VIZ_CHROMIUM")
     sync_api = pytest.importorskip("playwright.sync_api")
     flags = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
     with sync_api.sync_playwright() as playwright:

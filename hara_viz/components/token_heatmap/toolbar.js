@@ -207,6 +207,7 @@ function toggle(text, title, click) {
     class: "quiet",
     text,
     title,
+    "aria-label": text === "¶" ? title : null, // a sign has no name of its own
     "aria-pressed": "false",
     on: { click },
   });

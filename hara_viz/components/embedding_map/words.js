@@ -1,0 +1,80 @@
+// The words around a map: what a point stands for, what the colours mean. Text only.
+
+import { excerpt, visible } from "../shared/cells.js";
+import { make } from "../token_heatmap/dom.js";
+
+const OUTCOMES = new Map([
+  [true, "right"],
+  [false, "wrong"],
+]);
+
+export function textOf(frame, point, around) {
+  const rollout = frame.rollouts[frame.row[point]];
+  const first = frame.token[point];
+  const { before, inside, after } = excerpt(rollout.cells, first, first + frame.span[point], around);
+  return make("div", {
+    class: "excerpt",
+    children: [
+      make("span", { class: "dim", text: before }),
+      make("b", { text: inside }),
+      make("span", { class: "dim", text: after }),
+    ],
+  });
+}
+
+export function placeOf(frame, point) {
+  const { sample, success, tokens } = frame.rollouts[frame.row[point]];
+  const first = frame.token[point];
+  const span = frame.span[point];
+  const where = span > 1 ? `tokens ${first}–${first + span - 1}` : `token ${first}`;
+  return `rollout ${sample} (${OUTCOMES.get(success) ?? "unscored"}), ${where} of ${tokens}`;
+}
+
+export function tipOf(frame, point) {
+  return [
+    textOf(frame, point, 8),
+    make("div", { class: "dim", text: placeOf(frame, point) }),
+    make("div", { text: valueLine(frame, point) }),
+  ];
+}
+
+export function atomTip({ success, name, text }) {
+  return [
+    make("div", { text: `atom ${name} of the ${success ? "right" : "wrong"} rollouts` }),
+    make("div", { class: "excerpt", text: visible(text) }),
+  ];
+}
+
+function valueLine({ colour, value }, point) {
+  const shown = Number.isNaN(value[point])
+    ? "unknown"
+    : colour.kind === "categories"
+      ? (colour.categories[value[point]] ?? "unknown")
+      : Number(value[point].toPrecision(4)).toString().replace("-", "−");
+  return `${colour.label}: ${shown}`;
+}
+
+// What the colours mean: a ramp with its ends, or one dot for each category.
+export function legendOf({ colour }, colours) {
+  if (colour.kind === "categories") {
+    const items = colour.categories.slice(0, 24).map((name, i) => {
+      const dot = make("i", { class: "dot" });
+      dot.style.background = colours.css[i];
+      return make("span", { class: "category", children: [dot, make("span", { text: name })] });
+    });
+    return make("span", { class: "legend", children: [make("span", { class: "dim", text: colour.label }), ...items] });
+  }
+  const ramp = make("i", { class: "ramp" });
+  const stops = [0, 64, 128, 192, 255].map((i) => colours.css[i]);
+  ramp.style.background = `linear-gradient(to right, ${stops.join(",")})`;
+  const [low, high] = colour.domain.map((end) => Number(end.toPrecision(3)).toString().replace("-", "−"));
+  return make("span", {
+    class: "legend",
+    children: [
+      make("span", { class: "dim", text: colour.label }),
+      make("span", { text: low }),
+      ramp,
+      make("span", { text: high }),
+    ],
+  });
+}
