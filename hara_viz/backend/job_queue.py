@@ -73,9 +73,13 @@ def keep_ticket(descriptor: int) -> None:
     """Keep an inherited ticket to this process: its children must not hold the device."""
     os.set_inheritable(descriptor, False)
 
+    ours = [descriptor]
+
     def close() -> None:
-        with contextlib.suppress(OSError):
-            os.close(descriptor)
+        # Once: to a child's own children the number may mean another file.
+        while ours:
+            with contextlib.suppress(OSError):
+                os.close(ours.pop())
 
     os.register_at_fork(after_in_child=close)
 

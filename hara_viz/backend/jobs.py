@@ -168,8 +168,9 @@ def resume(jobs_dir: str | Path, job_id: str, *, verbs: Mapping[str, Verb] = VER
             raise InvalidInputError(f"job {job_id} is {job.state}; stop it before resuming it")
         if job.verb not in verbs:
             raise InvalidInputError(f"job {job_id} is of an unknown verb {job.verb!r}")
+        device = None if job.device is None else resolve_device(job.device)
         # The code to run comes from the registry, never from the job's own files.
-        _spawn(directory, verbs[job.verb].target, job.device, attempt=job.attempts + 1)
+        _spawn(directory, verbs[job.verb].target, device, attempt=job.attempts + 1)
     return read_job(jobs_dir, job_id)
 
 

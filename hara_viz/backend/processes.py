@@ -50,7 +50,9 @@ class ProcessId:
         """Wait for its end, at most `timeout` seconds; whether it ended."""
         with _handle(self) as handle:
             if handle is not None:
-                select.select([handle], [], [], timeout if self.alive else 0)
+                poller = select.poll()
+                poller.register(handle, select.POLLIN)
+                poller.poll(timeout * 1000 if self.alive else 0)
                 return not self.alive
         deadline = time.monotonic() + timeout
         while self.alive and time.monotonic() < deadline:

@@ -97,7 +97,7 @@ class RunWriter:
         Raises:
             InvalidInputError: No groups, or a group that the run has already.
             ShapeError: States do not fit the rollouts.
-            StoreError: The disk failed; the run is as before.
+            StoreError: The disk failed; the part is in the run whole, or not at all.
         """
         self._check(groups, states)
         part = layout.part_name(self._next)
