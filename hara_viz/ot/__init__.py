@@ -9,6 +9,7 @@ locations on a line. Read it in this order:
     coupling     the monotone start
     anchors      distances to anchors, the linearization of method §4
     sinkhorn     entropic plans, stabilised in the kernel domain
+    newton       damped Newton steps where sweeps crawl
     anchored     the free-support barycenter by alternation
     refine       the coupling rounds (3b) that walk towards exact FGW
     transport    measures onto a fixed support

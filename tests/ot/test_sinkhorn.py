@@ -6,6 +6,7 @@ import ot
 import pytest
 import torch
 
+from hara_viz.ot.newton import dual_state, newton
 from hara_viz.ot.sinkhorn import sinkhorn
 
 
@@ -21,7 +22,7 @@ def problem(
 def test_plans_equal_pot_in_the_log_domain(epsilon: float) -> None:
     cost, _ = problem()
     mass = torch.full((3, 20), 1 / 20, dtype=torch.float64)
-    solved = sinkhorn(cost.double(), mass, epsilon, tolerance=1e-9, max_sweeps=20_000)
+    solved = sinkhorn(cost.double(), mass, epsilon, tolerance=1e-9)
     rows, columns = [1 / 20] * 20, [1 / 6] * 6
     for r in range(3):
         expected = ot.bregman.sinkhorn_log(
@@ -56,7 +57,7 @@ def test_a_cluster_that_one_rollout_never_visits_at_small_epsilon() -> None:
     cost = torch.rand(2, 30, 4, generator=generator)
     cost[0, :, 3] += 5.0
     mass = torch.full((2, 30), 1 / 30)
-    solved = sinkhorn(cost, mass, 1e-3, tolerance=1e-2, max_sweeps=5000)
+    solved = sinkhorn(cost, mass, 1e-3, tolerance=1e-2)
     assert torch.isfinite(solved.plans).all()
     exact = torch.stack(
         [
@@ -88,6 +89,28 @@ def test_warm_start_saves_sweeps_and_keeps_the_solution() -> None:
 
 def test_the_limit_of_sweeps_is_reported_as_error() -> None:
     cost, mass = problem()
-    solved = sinkhorn(cost, mass, 0.005, tolerance=1e-9, max_sweeps=2)
-    assert solved.sweeps == 2
-    assert solved.marginal_error > 1e-9
+    solved = sinkhorn(cost, mass, 0.005, tolerance=1e-9, max_sweeps=2, max_steps=0)
+    assert (solved.sweeps, solved.newton_steps) == (2, 0)
+    error = (solved.plans.sum(1) - 1 / 6).abs().sum(-1).max().item()
+    assert solved.marginal_error == pytest.approx(error, abs=1e-6) and error > 1e-3
+
+
+@pytest.mark.parametrize("epsilon", [0.03, 0.02])
+def test_newton_ends_where_sweeps_would(epsilon: float) -> None:
+    """At small ε sweeps need thousands, Newton a few steps; both solve the same problem."""
+    cost, _ = problem()
+    cost, mass = cost.double(), torch.full((3, 20), 1 / 20, dtype=torch.float64)
+    patient = sinkhorn(cost, mass, epsilon, tolerance=1e-7, max_sweeps=10_000, max_steps=0)
+    quick = sinkhorn(cost, mass, epsilon, tolerance=1e-7)
+    assert quick.marginal_error < 1e-7 and 0 < quick.newton_steps <= 30
+    torch.testing.assert_close(quick.plans, patient.plans, atol=1e-4, rtol=0)
+    torch.testing.assert_close(quick.plans.sum(-1), mass)
+
+
+def test_newton_never_ends_worse_than_it_began() -> None:
+    cost, mass = problem(seed=4)
+    zero = torch.zeros(3, 6)
+    start = dual_state(cost, mass, 1e-3, zero)
+    for steps in range(6):
+        state, _ = newton(cost, mass, 1e-3, zero, tolerance=1e-9, max_steps=steps)
+        assert bool((state.value >= start.value - 1e-6).all())
