@@ -13,9 +13,14 @@ from __future__ import annotations
 
 import argparse
 import random
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+from examples.demo.policy import MAX_NEW_TOKENS
 from examples.demo.problems import problem_set, write_problems
+from examples.demo.rl import METHODS
 from examples.demo.solutions import right_solution
 
 ASSETS = Path(__file__).parents[1] / "assets" / "demo"
@@ -33,13 +38,63 @@ def make_problems() -> None:
         write_problems(ASSETS / f"{name}.jsonl", problems, solutions)
 
 
+def trained(work: Path, method: str) -> list[tuple[int, Path]]:
+    """(global step, folder) of a method's checkpoints in order, the common start first."""
+    folders = [work / "start" / "checkpoint-0", *(work / method).glob("checkpoint-*")]
+    return sorted((int(f.name.removeprefix("checkpoint-")), f) for f in folders)
+
+
+def make_training(work: Path) -> None:
+    """Run the three trainings, each in a process of its own; finished ones are passed over."""
+    for stage in ("warmup", *METHODS):
+        if stage != "warmup" or not (work / "start" / "checkpoint-0").exists():
+            command = [sys.executable, "-m", "examples.train_demo", stage, "--out", str(work)]
+            subprocess.run(command, check=True)
+
+
+def make_checkpoints(work: Path) -> None:
+    """Copy the trained checkpoints and the logs of their training to the assets."""
+    for name in ("start", *METHODS):
+        target = ASSETS / "checkpoints" / name
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(work / name, target, ignore=shutil.ignore_patterns("state.*"))
+
+
+def make_runs() -> None:
+    """Sample every shipped checkpoint on the held-out problems: two series from one start."""
+    from hara_viz.backend.sample import SampleJob, sample_run
+    from hara_viz.types import SamplingConfig, Series
+
+    checkpoints = ASSETS / "checkpoints"
+    for method in METHODS:
+        for step, folder in trained(checkpoints, method):
+            job = SampleJob(
+                model=str(folder),
+                problems=ASSETS / "held_out.jsonl",
+                out=ASSETS / "runs" / f"{method}-{step:03d}",
+                sampling=SamplingConfig(group_size=8, max_new_tokens=MAX_NEW_TOKENS),
+                series=Series(id=f"demo-{method}", method=method),
+                global_step=step,
+            )
+            print(sample_run(job))
+
+
 def main() -> None:
     """Read the stage and make it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stage", choices=["problems"])
-    parser.parse_args()
+    parser.add_argument("stage", choices=["problems", "train", "checkpoints", "runs", "all"])
+    parser.add_argument("--work", type=Path, default=Path("artifacts/demo"))
+    options = parser.parse_args()
     ASSETS.mkdir(parents=True, exist_ok=True)
-    make_problems()
+    stages = {
+        "problems": make_problems,
+        "train": lambda: make_training(options.work),
+        "checkpoints": lambda: make_checkpoints(options.work),
+        "runs": make_runs,
+    }
+    for name, make in stages.items():
+        if options.stage in (name, "all"):
+            make()
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ def run_warmup(out: Path, n_steps: int, n_examples: int, seed: int) -> None:
     model = new_policy(tokenizer, seed)
     losses = warm_up(
         model, tokenizer, excluded_sums(),
-        n_steps=n_steps, n_examples=n_examples, lr=4e-3, seed=seed,
+        n_steps=n_steps, n_examples=n_examples, seed=seed,
     )  # fmt: skip
     for step, loss in losses:
         if step % SAVE_EVERY == 0 or step == n_steps:
@@ -103,15 +103,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stage", choices=["warmup", *METHODS])
     parser.add_argument("--out", type=Path, default=Path("artifacts/demo"))
-    parser.add_argument("--warmup-steps", type=int, default=1500)
-    parser.add_argument("--warmup-examples", type=int, default=12_000)
+    parser.add_argument("--warmup-steps", type=int, default=1300)
+    parser.add_argument("--warmup-examples", type=int, default=8_000)
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--checkpoints", type=int, nargs="*", default=[25, 50, 100, 150, 200])
     parser.add_argument("--problems", type=int, default=16, help="problems a step")
     parser.add_argument("--group-size", type=int, default=8)
     parser.add_argument("--lr", type=float, default=1.5e-4)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     if options.stage == "warmup":

@@ -63,8 +63,8 @@ def repeated(s: Scratch, sentence: str, times: int, size: int) -> int:
 
 
 def draw_change(rng: random.Random) -> Numbers:
-    n, price = rng.randint(2, 9), rng.randint(2, 9)
-    return n, price, n * price + rng.randint(2, 20)
+    n, price = rng.randint(2, 6), rng.randint(2, 7)
+    return n, price, n * price + rng.randint(2, 12)
 
 
 def change_by_cost(v: Numbers, s: Scratch) -> int:
@@ -97,7 +97,7 @@ def check_change(v: Numbers, answer: int, s: Scratch) -> tuple[int, int]:
 
 
 def draw_share(rng: random.Random) -> Numbers:
-    friends, each = rng.randint(2, 9), rng.randint(3, 10)
+    friends, each = rng.randint(2, 6), rng.randint(3, 8)
     first = friends * rng.randint(1, each - 1)
     shift = rng.randint(0, friends - 1) if rng.random() < 0.5 else 0
     return first + shift, friends * each - first - shift, friends
@@ -138,7 +138,7 @@ def check_share(v: Numbers, answer: int, s: Scratch) -> tuple[int, int]:
 
 
 def draw_compare(rng: random.Random) -> Numbers:
-    return rng.randint(3, 30), rng.randint(2, 20)
+    return rng.randint(3, 20), rng.randint(2, 12)
 
 
 def compare_other_first(v: Numbers, s: Scratch) -> int:
@@ -169,7 +169,7 @@ def check_compare(v: Numbers, answer: int, s: Scratch) -> tuple[int, int]:
 
 
 def draw_travel(rng: random.Random) -> Numbers:
-    return rng.randint(2, 9), rng.randint(2, 6), rng.randint(2, 9), rng.randint(2, 6)
+    return rng.randint(2, 7), rng.randint(2, 4), rng.randint(2, 7), rng.randint(2, 4)
 
 
 def travel_legs(v: Numbers, s: Scratch) -> int:
@@ -204,8 +204,8 @@ def check_travel(v: Numbers, answer: int, s: Scratch) -> tuple[int, int]:
 
 
 def draw_fence(rng: random.Random) -> Numbers:
-    wide = rng.randint(3, 20)
-    return rng.randint(wide + 1, 26), wide, rng.randint(2, 6)
+    wide = rng.randint(3, 12)
+    return rng.randint(wide + 1, 16), wide, rng.randint(2, 6)
 
 
 def fence_half(v: Numbers, s: Scratch) -> int:

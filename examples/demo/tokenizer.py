@@ -1,7 +1,7 @@
 """The demo's tokenizer: whole words and whole numbers, and single characters for all other ASCII.
 
 A word takes the space before it along, so decoding is plain concatenation. The vocabulary is the
-words of the generator, the numbers up to 120 with and without a space, and printable ASCII; within
+words of the generator, the numbers up to 60 with and without a space, and printable ASCII; within
 an unknown word the longest known piece is taken, so any ASCII text survives a round trip.
 """
 

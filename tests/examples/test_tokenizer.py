@@ -37,7 +37,7 @@ def test_the_generators_text_is_words_and_whole_numbers() -> None:
         assert len(ids) < 2 * n_words
 
 
-@pytest.mark.parametrize("number", [0, 7, 42, 120])
+@pytest.mark.parametrize("number", [0, 7, 42, 60])
 def test_a_number_is_one_token(number: int) -> None:
     for text in (f" {number}", f"{number}"):
         assert len(TOKENIZER.encode(text, add_special_tokens=False)) == 1
