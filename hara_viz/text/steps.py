@@ -78,20 +78,32 @@ def split_steps(text: str) -> tuple[Span, ...]:
 
 
 def reasoning_steps(text: str, cell_start: Sequence[int]) -> tuple[int, ...]:
-    """Per token: its step's number, from 0 and without gaps within the completion, [T].
+    r"""Per token: its step's number, from 0 and without gaps within the completion, [T].
 
-    A cell belongs to the step of its first character; a step in which no cell begins has no number.
+    A cell belongs to the step of its first character that is no space: a token "\nSo" to what
+    follows, ".\n" to what it ends. A step that no cell belongs to has no number.
     """
     steps = split_steps(text)
     numbers: list[int] = []
     index, number, counted = 0, -1, -1
-    for start in cell_start:
+    for start in _first_letters(text, cell_start):
         while index + 1 < len(steps) and start >= steps[index + 1].start:
             index += 1
         if index != counted:
             number, counted = number + 1, index
         numbers.append(number)
     return tuple(numbers)
+
+
+def _first_letters(text: str, cell_start: Sequence[int]) -> list[int]:
+    """Per token: where the space at the head of its cell ends; its start if it is all space."""
+    starts = sorted(set(cell_start))
+    places: dict[int, int] = {}
+    for start, end in pairwise([*starts, len(text)]):
+        cell = text[start:end]
+        spaces = len(cell) - len(cell.lstrip())
+        places[start] = start if spaces == len(cell) else start + spaces
+    return [places[start] for start in cell_start]
 
 
 def _has_word(text: str, span: Span) -> bool:

@@ -137,6 +137,13 @@ def test_a_space_token_belongs_to_the_sentence_it_opens() -> None:
     assert reasoning_steps(text, starts) == (0, 0, 1, 1, 1, 2)
 
 
+def test_a_token_across_a_boundary_belongs_to_its_first_letter() -> None:
+    text = "One.\n Two. \n\nThree"
+    #        One  .\n  " Two" "." " "  \n\nThree
+    starts = (0, 3, 5, 9, 10, 11)
+    assert reasoning_steps(text, starts) == (0, 0, 1, 1, 1, 2)
+
+
 @pytest.mark.parametrize(
     "piece", ["\\(", "$a ", "`", "` ", "$$ a\n\n", "\\[ a\n\n", "```\n", ". ", "<think></think>"]
 )

@@ -6,7 +6,7 @@ import { formatted } from "./values.js";
 
 const LEVELS = [
   ["token", "token"],
-  ["step", "reasoning step"],
+  ["step", "step"],
   ["rollout", "rollout"],
 ];
 const SORTS = [
