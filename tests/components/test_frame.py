@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,17 +23,7 @@ from hara_viz.components.token_heatmap import (
 from hara_viz.components.token_heatmap.signals import available
 from hara_viz.errors import FormatError, InvalidInputError, SchemaError, ShapeError
 from hara_viz.types import RolloutGroup
-
-
-def _load(name: str):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-groups = _load("groups")
+from tests.components import groups
 
 KINDS = (
     Kind("a", (5,), False),

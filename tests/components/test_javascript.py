@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shutil
@@ -15,6 +14,7 @@ import pytest
 
 from hara_viz.components import selection_bus, token_heatmap
 from hara_viz.components.bundle import join_modules
+from tests.components import groups
 
 ROOT = Path(__file__).parents[2] / "hara_viz" / "components"
 NODE = shutil.which("node")
@@ -37,14 +37,6 @@ console.log(JSON.stringify({
   domains: by((name) => autoDomain(frame, name, "token")),
 }));
 """
-
-
-def _groups():
-    spec = importlib.util.spec_from_file_location("groups", Path(__file__).with_name("groups.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def node(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -92,7 +84,6 @@ def test_an_import_that_cannot_be_joined_is_refused(tmp_path: Path) -> None:
 
 
 def test_browser_and_python_read_the_same_numbers(tmp_path: Path) -> None:
-    groups = _groups()
     group = groups.small_group()
     data = token_heatmap.encode(
         token_heatmap.frame_of(group, groups.credit_for(group), special_ids=[groups.END_ID])

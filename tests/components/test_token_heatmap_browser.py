@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,20 +18,10 @@ from hara_viz.components.token_heatmap import (
 )
 from hara_viz.components.token_heatmap.signals import available
 from hara_viz.credit import CreditConfig
+from tests.components import groups
+from tests.components.stage import THEMES, Stage, chromium
 
 pytestmark = pytest.mark.browser
-
-
-def _load(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-groups = _load("groups")
-stages = _load("stage")
 
 
 def large_frame(n_rollouts: int = 16, n_tokens: int = 16_384) -> Frame:
@@ -68,28 +56,28 @@ def frames() -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with stages.chromium() as running:
+    with chromium() as running:
         yield running
 
 
 @pytest.fixture
 def stage(browser: Any, frames: dict[str, bytes]) -> Iterator[Any]:
     page = browser.new_page(viewport={"width": 1280, "height": 800})
-    made = stages.Stage(page, assets(), dict(frames))
+    made = Stage(page, assets(), dict(frames))
     yield made
     page.close()
     assert made.problems == []
 
 
-def state(stage: Any) -> dict[str, str]:
+def state(stage: Stage) -> dict[str, str]:
     return stage.page.locator(".hth").evaluate("element => ({...element.dataset})")
 
 
-def cell(stage: Any, sample: int, number: int) -> Any:
+def cell(stage: Stage, sample: int, number: int) -> Any:
     return stage.page.locator(f"[data-sample='{sample}'] [data-cell='{number}']").first
 
 
-def test_hostile_text_is_shown_and_does_nothing(stage: Any) -> None:
+def test_hostile_text_is_shown_and_does_nothing(stage: Stage) -> None:
     stage.open("?rollout=3")
     text = stage.page.locator("article[data-sample='3'] .lines").inner_text()
     assert "<img src=x onerror=alert(1)>" in text
@@ -101,7 +89,7 @@ def test_hostile_text_is_shown_and_does_nothing(stage: Any) -> None:
     assert made == 0
 
 
-def test_outcomes_stand_apart_and_every_token_is_there(stage: Any) -> None:
+def test_outcomes_stand_apart_and_every_token_is_there(stage: Stage) -> None:
     stage.open()
     sections = stage.page.locator("section")
     assert sections.count() == 3
@@ -115,7 +103,7 @@ def test_outcomes_stand_apart_and_every_token_is_there(stage: Any) -> None:
     assert sorted(set(numbers)) == list(range(188))
 
 
-def test_one_build_however_often_it_is_called(stage: Any) -> None:
+def test_one_build_however_often_it_is_called(stage: Stage) -> None:
     stage.open()
     for _ in range(4):
         stage.page.evaluate("void window.again()")
@@ -127,7 +115,7 @@ def test_one_build_however_often_it_is_called(stage: Any) -> None:
     assert stage.page.locator("section").count() == 2
 
 
-def test_a_click_pins_and_tells_everyone_once(stage: Any) -> None:
+def test_a_click_pins_and_tells_everyone_once(stage: Stage) -> None:
     stage.open("?run=a&signal=advantage")
     cell(stage, 0, 31).click()
     assert state(stage)["token"] == "31"
@@ -143,7 +131,7 @@ def test_a_click_pins_and_tells_everyone_once(stage: Any) -> None:
     assert stage.page.evaluate("window.sent.at(-1)") == ["pick", {"sample": 0, "token": None}]
 
 
-def test_keys_move_at_once_and_report_when_they_rest(stage: Any) -> None:
+def test_keys_move_at_once_and_report_when_they_rest(stage: Stage) -> None:
     stage.open("?rollout=0&token=10")
     # In one go: a busy machine may rest between two presses of Playwright's.
     told = stage.page.evaluate(
@@ -169,7 +157,7 @@ def test_keys_move_at_once_and_report_when_they_rest(stage: Any) -> None:
     assert stage.page.locator(".help").count() == 0
 
 
-def test_peaks_and_positions(stage: Any) -> None:
+def test_peaks_and_positions(stage: Stage) -> None:
     stage.open("?rollout=2")
     stage.page.keyboard.press("]")
     first = int(state(stage)["token"])
@@ -185,7 +173,7 @@ def test_peaks_and_positions(stage: Any) -> None:
     assert stage.page.locator(".pinned").is_visible()
 
 
-def test_others_moves_are_followed_in_silence(stage: Any) -> None:
+def test_others_moves_are_followed_in_silence(stage: Stage) -> None:
     stage.open()
     stage.page.evaluate(
         """window.dispatchEvent(new CustomEvent("hara:select", {detail: {
@@ -200,7 +188,7 @@ def test_others_moves_are_followed_in_silence(stage: Any) -> None:
     assert len(stage.page.evaluate("window.heard")) == 1
 
 
-def test_a_link_restores_the_view_and_back_goes_back(stage: Any) -> None:
+def test_a_link_restores_the_view_and_back_goes_back(stage: Stage) -> None:
     stage.open("?signal=shift&under=entropy&level=step&rollout=2&token=400&bounds=-1..2")
     assert state(stage)["token"] == "400"
     values = [s.input_value() for s in stage.page.locator("select").all()[:3]]
@@ -213,7 +201,7 @@ def test_a_link_restores_the_view_and_back_goes_back(stage: Any) -> None:
     assert (state(stage)["sample"], state(stage)["token"]) == ("2", "400")
 
 
-def test_a_view_that_is_hidden_at_first_arrives_when_it_is_shown(stage: Any) -> None:
+def test_a_view_that_is_hidden_at_first_arrives_when_it_is_shown(stage: Stage) -> None:
     stage.open("?rollout=5&token=500")
     stage.page.evaluate("window.leave()")
     stage.page.locator("#mount").evaluate("e => { e.style.display = 'none'; }")
@@ -225,13 +213,13 @@ def test_a_view_that_is_hidden_at_first_arrives_when_it_is_shown(stage: Any) -> 
     assert scroller["y"] <= box["y"] <= scroller["y"] + scroller["height"]
 
 
-def test_a_link_to_nowhere_falls_back(stage: Any) -> None:
+def test_a_link_to_nowhere_falls_back(stage: Stage) -> None:
     stage.open("?signal=nonsense&under=nonsense&rollout=99&token=7")
     shown = state(stage)
     assert (shown["signal"], shown["sample"], shown["token"]) == ("novelty", "", "")
 
 
-def test_signal_level_and_bounds_are_reported_as_one_view(stage: Any) -> None:
+def test_signal_level_and_bounds_are_reported_as_one_view(stage: Stage) -> None:
     stage.open()
     stage.page.locator("select").nth(0).select_option("weight")
     stage.page.locator("select").nth(2).select_option("rollout")
@@ -252,7 +240,7 @@ def test_signal_level_and_bounds_are_reported_as_one_view(stage: Any) -> None:
     assert stage.page.locator(".bound").nth(1).input_value() != "0.25"
 
 
-def test_an_unusable_bound_is_put_back(stage: Any) -> None:
+def test_an_unusable_bound_is_put_back(stage: Stage) -> None:
     stage.open()
     lower = stage.page.locator(".bound").nth(0)
     before = lower.input_value()
@@ -261,7 +249,7 @@ def test_an_unusable_bound_is_put_back(stage: Any) -> None:
     assert stage.page.locator(".bound").nth(0).input_value() == before
 
 
-def test_search_finds_across_tokens_and_walks_through(stage: Any) -> None:
+def test_search_finds_across_tokens_and_walks_through(stage: Stage) -> None:
     stage.open()
     stage.page.keyboard.press("/")
     stage.page.keyboard.type("SECOND LEG")
@@ -274,7 +262,7 @@ def test_search_finds_across_tokens_and_walks_through(stage: Any) -> None:
     assert stage.page.locator(".hit").count() == 0
 
 
-def test_thinking_folds_to_a_line_and_opens_again(stage: Any) -> None:
+def test_thinking_folds_to_a_line_and_opens_again(stage: Stage) -> None:
     stage.open()
     article = stage.page.locator("article[data-sample='0']")
     stage.page.get_by_role("button", name="fold thinking").click()
@@ -284,7 +272,7 @@ def test_thinking_folds_to_a_line_and_opens_again(stage: Any) -> None:
     assert "double-check" in article.locator(".lines").inner_text()
 
 
-def test_a_pin_inside_a_fold_opens_it(stage: Any) -> None:
+def test_a_pin_inside_a_fold_opens_it(stage: Stage) -> None:
     stage.open()
     stage.page.get_by_role("button", name="fold thinking").click()
     stage.page.evaluate(
@@ -294,7 +282,7 @@ def test_a_pin_inside_a_fold_opens_it(stage: Any) -> None:
     assert stage.page.locator("article[data-sample='0'] .pinned").is_visible()
 
 
-def test_the_tooltip_names_token_place_and_every_signal(stage: Any) -> None:
+def test_the_tooltip_names_token_place_and_every_signal(stage: Stage) -> None:
     stage.open()
     cell(stage, 0, 31).hover()
     tip = stage.page.locator(".tip")
@@ -307,7 +295,7 @@ def test_the_tooltip_names_token_place_and_every_signal(stage: Any) -> None:
     assert box["x"] >= frame["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
 
 
-def test_marks_show_spaces_and_special_tokens(stage: Any) -> None:
+def test_marks_show_spaces_and_special_tokens(stage: Stage) -> None:
     stage.open()
     lines = stage.page.locator("article[data-sample='0'] .lines")
     assert groups.END not in lines.inner_text()
@@ -316,7 +304,7 @@ def test_marks_show_spaces_and_special_tokens(stage: Any) -> None:
     assert groups.END in text and "⏎" in text and "Okay,·so" in text
 
 
-def test_no_line_runs_out_of_the_page(stage: Any) -> None:
+def test_no_line_runs_out_of_the_page(stage: Stage) -> None:
     stage.open()
     for marks in (False, True):
         if marks:
@@ -333,18 +321,16 @@ def test_no_line_runs_out_of_the_page(stage: Any) -> None:
         stage.page.get_by_role("button", name="collapse all").click()
 
 
-def test_a_change_of_theme_recolours_without_building(stage: Any) -> None:
+def test_a_change_of_theme_recolours_without_building(stage: Stage) -> None:
     stage.open()
     before = cell(stage, 0, 31).evaluate("span => span.style.backgroundColor")
-    stage.page.evaluate(
-        f"document.body.style.cssText = {stages.THEMES['dark']!r}; void window.again()"
-    )
+    stage.page.evaluate(f"document.body.style.cssText = {THEMES['dark']!r}; void window.again()")
     shown = state(stage)
     assert (shown["theme"], shown["builds"]) == ("dark", "1")
     assert cell(stage, 0, 31).evaluate("span => span.style.backgroundColor") != before
 
 
-def test_what_is_asked_for_before_its_rollouts_come_is_kept(stage: Any) -> None:
+def test_what_is_asked_for_before_its_rollouts_come_is_kept(stage: Stage) -> None:
     stage.frames["other"] = encode(large_frame(n_rollouts=10, n_tokens=400))
     stage.open()
     stage.page.evaluate(
@@ -358,7 +344,7 @@ def test_what_is_asked_for_before_its_rollouts_come_is_kept(stage: Any) -> None:
     assert stage.page.locator("article[data-sample='9'] .pinned").first.is_visible()
 
 
-def test_an_empty_completion_is_a_rollout_too(stage: Any) -> None:
+def test_an_empty_completion_is_a_rollout_too(stage: Stage) -> None:
     stage.open("?rollout=6&token=0")
     assert (state(stage)["sample"], state(stage)["token"]) == ("6", "")
     for key in ("ArrowRight", "]", "g", "e", "e", "w", "n"):
@@ -366,7 +352,7 @@ def test_an_empty_completion_is_a_rollout_too(stage: Any) -> None:
     assert state(stage)["sample"] == "4"
 
 
-def test_another_credit_keeps_what_was_opened(stage: Any) -> None:
+def test_another_credit_keeps_what_was_opened(stage: Stage) -> None:
     group = groups.small_group()
     credit = groups.credit_for(group, CreditConfig(alpha=0.9))
     stage.frames["other"] = encode(frame_of(group, credit, special_ids=[groups.END_ID]))
@@ -386,7 +372,7 @@ def test_another_credit_keeps_what_was_opened(stage: Any) -> None:
     assert scroller.evaluate("e => e.scrollTop") == 150
 
 
-def test_damaged_bytes_are_told_in_a_sentence_and_good_ones_recover(stage: Any) -> None:
+def test_damaged_bytes_are_told_in_a_sentence_and_good_ones_recover(stage: Stage) -> None:
     stage.open()
     stage.page.evaluate("window.show('/frame/broken')")
     alert = stage.page.get_by_role("alert")
@@ -398,7 +384,7 @@ def test_damaged_bytes_are_told_in_a_sentence_and_good_ones_recover(stage: Any) 
     assert state(stage)["ready"] == "yes"
 
 
-def test_nothing_listens_after_leaving(stage: Any) -> None:
+def test_nothing_listens_after_leaving(stage: Stage) -> None:
     stage.open()
     stage.page.evaluate("window.leave()")
     stage.page.keyboard.press("n")
@@ -409,7 +395,7 @@ def test_nothing_listens_after_leaving(stage: Any) -> None:
     assert state(stage)["sample"] == ""
 
 
-def test_sixteen_rollouts_of_sixteen_thousand_tokens_stay_few_nodes(stage: Any) -> None:
+def test_sixteen_rollouts_of_sixteen_thousand_tokens_stay_few_nodes(stage: Stage) -> None:
     stage.frames["first"] = encode(large_frame())
     stage.open()
     count = "e => e.querySelectorAll('*').length"
