@@ -12,8 +12,10 @@ from pathlib import Path
 
 from hara_viz import __version__
 from hara_viz.backend.credit import credit_run
+from hara_viz.backend.projected_states import check_size, project_states
 from hara_viz.backend.rollouts import judged_groups
 from hara_viz.backend.sampling_job import CheckedJob, SampleJob, check_job
+from hara_viz.backend.states import prompt_of
 from hara_viz.models import (
     Policy,
     RenderedPrompt,
@@ -70,7 +72,6 @@ def preview(job: SampleJob, report: Report = ignore_progress) -> Preview:
     with RewardPool(job.reward, allow_code=job.allow_code) as pool:
         checked = check_job(job, pool, report)
     policy = _load(job, report)
-    policy.resolve_layers(job.layers)
     problems = checked.problem_set.problems
     golds = [problem.gold for problem in problems if problem.gold is not None]
     return Preview(
@@ -102,7 +103,6 @@ def sample_run(job: SampleJob, report: Report = ignore_progress) -> Path:
     with RewardPool(job.reward, allow_code=job.allow_code) as pool:
         checked = check_job(job, pool, report)
         policy = _load(job, report)
-        layers = policy.resolve_layers(job.layers)
         prompts = {
             problem.problem_id: render_prompt(policy, problem.messages, job.sampling)
             for problem in checked.problem_set.problems
@@ -111,10 +111,10 @@ def sample_run(job: SampleJob, report: Report = ignore_progress) -> Path:
         with RunWriter(job.out, info, resume=job.resume) as writer:
             _Drawing(checked, policy, writer, report).write_missing(prompts, pool)
             writer.finish()
-    run = open_run(job.out)
+    run, layer = open_run(job.out), policy.resolve_layers(job.layers)[-1]
     # "mixed" keeps no states at all when no group is mixed: then there is no credit to compute.
-    if job.credit is not None and layers[-1] in run.layers:
-        credit_run(run, job.credit, layer=layers[-1], report=report)
+    if job.credit is not None and layer in run.layers:
+        credit_run(run, job.credit, layer=layer, report=report)
     return job.out
 
 
@@ -146,6 +146,7 @@ def installed_versions() -> dict[str, str]:
 
 
 def _load(job: SampleJob, report: Report) -> Policy:
+    """The policy, once what the job asks of it was found possible."""
     report(Progress(stage="loading", done=0, total=1, unit="models"))
     policy = load_policy(
         job.model,
@@ -156,6 +157,9 @@ def _load(job: SampleJob, report: Report) -> Policy:
         trust_remote_code=job.trust_remote_code,
     )
     report(Progress(stage="loading", done=1, total=1, unit="models"))
+    policy.resolve_layers(job.layers)
+    if job.project is not None:
+        check_size(job.project, policy.info.hidden_size)
     return policy
 
 
@@ -218,9 +222,10 @@ class _Drawing:
         if not self.choice.keeps(group, self.drawn, self.job.success_threshold):
             return ()
         completions = [rollout.completion_ids for rollout in group.rollouts]
-        # Nothing was drawn after a prompt that is too long: it must not be read here either.
-        prompts = [(r.prompt_ids or ())[: None if r.completion_ids else 1] for r in group.rollouts]
-        return teacher_force(self.policy, prompts, completions, self.layers).states
+        prompts = [prompt_of(rollout) for rollout in group.rollouts]
+        states = teacher_force(self.policy, prompts, completions, self.layers).states
+        size = self.job.project
+        return states if size is None else tuple(project_states(s, size) for s in states)
 
     def _hear(self, progress: Progress) -> None:
         done = self.n_before + progress.done

@@ -35,6 +35,8 @@ class SampleJob:
     """Whose hidden states are kept; negative ones count from the last."""
     states: str = "all"
     """Whose rollouts' states are kept: see `StateChoice`."""
+    project: int | None = None
+    """Dimensions of a random projection of the states; None: as they are."""
     reward: str = "math"
     allow_code: bool = False
     """Let `reward` be a function in a Python file; the command line only."""

@@ -98,6 +98,10 @@ def sample(
     states: Annotated[
         str, typer.Option(help="all, mixed, sample:N or none.", rich_help_panel=KEEP)
     ] = "all",
+    project: Annotated[
+        int | None,
+        typer.Option(help="Keep a random projection of this size.", rich_help_panel=KEEP),
+    ] = None,
     credit: Annotated[
         bool,
         typer.Option(help="Compute and keep credit at the end.", rich_help_panel=KEEP),
@@ -165,7 +169,7 @@ def _job(values: dict[str, Any]) -> SampleJob:
         deterministic=values["deterministic"],
     )
     same = ("model", "problems", "out", "limit", "states", "reward", "device", "dtype", "revision",
-            "base", "trust_remote_code", "resume", "global_step")  # fmt: skip
+            "base", "project", "trust_remote_code", "resume", "global_step")  # fmt: skip
     return SampleJob(
         sampling=sampling,
         columns=None if columns is None else ColumnMap.parse(columns),

@@ -1,0 +1,98 @@
+"""Reading a run again: what teacher forcing adds agrees with what sampling wrote."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from hara_viz.backend.credit import credit_group
+from hara_viz.backend.states import fill_states, log_ratio
+from hara_viz.errors import InvalidInputError, MissingInputError
+from hara_viz.store import open_run
+from hara_viz.types import Progress
+from tests.backend.conftest import tiny_job
+from tests.small_runs import write_run
+from tests.tiny_models import write_tiny_checkpoint
+
+
+@pytest.fixture
+def copy(tiny_run: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_run, tmp_path / "run"))
+
+
+def test_own_checkpoint_fills_layers_and_says_what_sampling_said(
+    copy: Path, tiny_policy_dir: Path
+) -> None:
+    before = open_run(copy)
+    assert before.layers == (2,)
+    said: list[Progress] = []
+    reader = fill_states(before, str(tiny_policy_dir), (0, 1), device="cpu", report=said.append)
+    run = open_run(copy)
+    assert run.layers == (0, 1, 2)
+    assert run.complete and not run.verify()
+    for key in run.keys():  # noqa: SIM118
+        ratio = log_ratio(run, key, reader.fingerprint)
+        # The same weights over the same tokens: what differs is the shape of the batches.
+        assert torch.allclose(ratio, torch.zeros_like(ratio), atol=1e-4)
+        states = run.load_states(key, 1)
+        assert states is not None and states.states.isfinite().all() and not states.after_norm
+        assert credit_group(run, key, layer=0).layer == 0
+    tokens = sum(sum(run.place(key)["lengths"]) for key in run.keys())  # noqa: SIM118
+    assert (said[-1].done, said[-1].total) == (tokens, tokens)
+
+
+def test_what_is_there_is_not_read_again(copy: Path, tiny_policy_dir: Path) -> None:
+    fill_states(open_run(copy), str(tiny_policy_dir), (1,), device="cpu")
+    files = {path: path.stat().st_mtime_ns for path in copy.glob("states/*/*")}
+    fill_states(open_run(copy), str(tiny_policy_dir), (1,), device="cpu")
+    assert {path: path.stat().st_mtime_ns for path in copy.glob("states/*/*")} == files
+
+
+def test_another_checkpoint_reads_beside_it(copy: Path, tmp_path: Path) -> None:
+    other = write_tiny_checkpoint(tmp_path / "other", seed=9)
+    reader = fill_states(open_run(copy), str(other), (), device="cpu")
+    run = open_run(copy)
+    assert run.layers == (2,)
+    (key, *_) = run.keys()
+    ratio = log_ratio(run, key, reader.fingerprint)
+    assert ratio.shape == (sum(run.place(key)["lengths"]),)
+    assert float(ratio.abs().max()) > 0.1
+    with pytest.raises(MissingInputError, match="has not read"):
+        log_ratio(run, key, "0" * 16)
+
+
+def test_states_can_be_kept_small(copy: Path, tiny_policy_dir: Path) -> None:
+    fill_states(open_run(copy), str(tiny_policy_dir), (1,), project=8, device="cpu")
+    run = open_run(copy)
+    (key, *_) = run.keys()
+    states = run.load_states(key, 1)
+    assert states is not None and states.states.shape[1] == 8
+    assert states.projection is not None and states.projection.source_size == 32
+
+
+def test_a_foreign_tokenizer_is_refused(copy: Path, tmp_path: Path) -> None:
+    other = write_tiny_checkpoint(tmp_path / "other", bos=True)
+    before = sorted(copy.rglob("*"))
+    with pytest.raises(InvalidInputError, match="another tokenizer"):
+        fill_states(open_run(copy), str(other), device="cpu")
+    assert sorted(copy.rglob("*")) == before
+
+
+def test_prompts_known_as_text_only_cannot_be_read(tmp_path: Path, tiny_policy_dir: Path) -> None:
+    run = open_run(write_run(tmp_path / "run"))
+    with pytest.raises(InvalidInputError, match="token ids of its prompts"):
+        fill_states(run, str(tiny_policy_dir), device="cpu")
+
+
+def test_a_job_of_other_layers_can_be_sampled_small(tiny_policy_dir: Path, tmp_path: Path) -> None:
+    from hara_viz.backend.sample import sample_run
+
+    job = tiny_job(tiny_policy_dir, tmp_path / "run", limit=1, project=4, layers=(0, -1))
+    run = open_run(sample_run(job))
+    (key,) = run.keys()
+    for layer in (0, 2):
+        states = run.load_states(key, layer)
+        assert states is not None and states.states.shape[1] == 4
