@@ -247,6 +247,8 @@ def test_an_unusable_bound_is_put_back(stage: Stage) -> None:
     lower.fill("much")
     lower.press("Tab")
     assert stage.page.locator(".bound").nth(0).input_value() == before
+    stage.page.wait_for_timeout(250)
+    assert stage.page.evaluate("window.sent") == []
 
 
 def test_search_finds_across_tokens_and_walks_through(stage: Stage) -> None:
@@ -328,6 +330,20 @@ def test_a_change_of_theme_recolours_without_building(stage: Stage) -> None:
     shown = state(stage)
     assert (shown["theme"], shown["builds"]) == ("dark", "1")
     assert cell(stage, 0, 31).evaluate("span => span.style.backgroundColor") != before
+
+
+def test_what_was_opened_stays_open_when_the_page_changes_its_width(stage: Stage) -> None:
+    stage.open()
+    article = stage.page.locator("article[data-sample='2']")
+    article.locator(".more").last.click()
+    assert article.locator(".more").last.is_hidden()
+    stage.page.locator("#mount").evaluate("e => { e.style.width = '560px'; }")
+    stage.page.wait_for_function(
+        """() => document.querySelector("#mount").shadowRoot
+        .querySelector(".list").clientWidth < 560"""
+    )
+    assert article.locator(".more").last.is_hidden()
+    assert article.locator(".more").first.is_visible()
 
 
 def test_what_is_asked_for_before_its_rollouts_come_is_kept(stage: Stage) -> None:

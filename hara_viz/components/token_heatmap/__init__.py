@@ -45,6 +45,7 @@ under, level, bounds; another rollout makes a history entry, and `popstate` is f
 
 For tests, the component's root (`.hth`) carries data-builds, data-content, data-ready,
 data-sample, data-token, data-signal; cells are `[data-cell]` spans within `[data-sample]` articles.
+A build ends with the performance mark "hth:drawn".
 """
 
 from pathlib import Path

@@ -15,8 +15,7 @@ import { QUIET, Reporter, SOURCE } from "./reporter.js";
 import { RolloutCard } from "./rollout.js";
 import { sectionsOf } from "./sections.js";
 import { Toolbar } from "./toolbar.js";
-import { Tooltip, visible } from "./tooltip.js";
-import { formatted, signalOf, valueAt } from "./values.js";
+import { spokenOf, Tooltip } from "./tooltip.js";
 import { initialView, settled, sharedOf } from "./view.js";
 
 const COLOURING = ["signal", "underline", "granularity", "bounds"];
@@ -155,7 +154,7 @@ export class Heatmap {
     this.arrived = before.length > 0;
     this.arrive();
     Object.assign(this.root.dataset, { builds: this.builds, content: frame.content, ready: "yes" });
-    performance.mark("hth:painted");
+    performance.mark("hth:drawn");
   }
 
   recompute() {
@@ -265,11 +264,13 @@ export class Heatmap {
 
   // The user's own choice in the toolbar. Bounds are those of one signal at one level.
   setView(changes) {
+    if (!Object.keys(changes).length) return this.showToolbar(); // an unusable bound is put back
     const rescaled = ["signal", "granularity"].some(
       (name) => name in changes && changes[name] !== this.view[name],
     );
     Object.assign(this.asked, rescaled ? { bounds: null } : {}, changes);
     this.look();
+    this.showToolbar();
     const { signal, underline, granularity, bounds } = this.view;
     const moved = { signal, underline, granularity, bounds };
     this.reporter.announce(this.view, moved, false);
@@ -279,7 +280,6 @@ export class Heatmap {
   afterChange(before) {
     const differs = (name) => String(this.view[name]) !== String(before[name]);
     if (COLOURING.some(differs)) this.recolour();
-    else this.showToolbar(); // an unusable bound is put back
     if (differs("sample") || differs("token")) {
       this.remark([before.sample, this.view.sample]);
       this.scrollToPinned();
@@ -298,11 +298,7 @@ export class Heatmap {
     this.pin(row.sample, token);
     const span = this.root.querySelector(".pinned");
     if (span) this.pointer.tell(span);
-    const { kinds, cells } = this.frame;
-    const value = valueAt(this.frame, this.view.signal, row, row.token0 + token);
-    const text = visible(kinds[cells[this.cellOf(row, token)]].text);
-    const { label, signed } = signalOf(this.frame, this.view.signal);
-    this.spoken.textContent = `${text}, token ${token}, ${label} ${formatted(value, signed)}`;
+    this.spoken.textContent = spokenOf(this.frame, this.view, row, this.cellOf(row, token));
   }
 
   cardOf(sample) {

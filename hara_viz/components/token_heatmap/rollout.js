@@ -24,7 +24,7 @@ export class RolloutCard {
     // "window", "open" or "closed"; null until the first layout
     this.mode = opened?.mode ?? null;
     this.unfolded = opened?.unfolded ?? new Set();
-    this.keptWindow = opened?.window ?? null;
+    this.keptCells = opened?.cells ?? null;
     this.drawn = new Map(); // line number -> element
     this.window = [0, 0];
     this.overview = new Overview(row, app.longest, (token) => app.pin(row.sample, token));
@@ -83,23 +83,35 @@ export class RolloutCard {
       .filter(([first, last, i]) => last > first && local.foldAll !== this.unfolded.has(i));
   }
 
-  // Break the lines anew for a width; keep what is in the window.
+  // Break the lines anew for a width; what was in the window stays in it.
   layout() {
     const { app, row } = this;
+    const kept = this.keptCells ?? this.windowCells();
+    this.keptCells = null;
     this.foldList = this.folds();
-    this.layoutLines = layoutRow(app.frame, row, app.segments, app.textWidth, {
-      ...app.metrics,
-      folds: this.foldList,
-    });
-    if (this.mode === null)
-      this.mode = this.layoutLines.top.length > SHORT_LINES ? "window" : "open";
-    if (this.keptWindow) this.window = this.keptWindow;
-    this.place(this.keptWindow !== null);
-    this.keptWindow = null;
+    const look = { ...app.metrics, folds: this.foldList };
+    this.layoutLines = layoutRow(app.frame, row, app.segments, app.textWidth, look);
+    const isLong = this.layoutLines.top.length > SHORT_LINES;
+    this.mode ??= isLong ? "window" : "open";
+    if (kept) this.window = [this.lineOf(kept[0]), this.lineOf(kept[1]) + 1];
+    this.place(kept !== null);
+  }
+
+  // First and last cell in the window; null where there is none to keep.
+  windowCells() {
+    const [from, to] = this.window;
+    if (this.mode !== "window" || to <= from) return null;
+    const { cell } = this.layoutLines;
+    const end = to < cell.length ? cell[to] : this.row.cell0 + this.row.cells;
+    return [cell[from], Math.max(cell[from], end - 1)];
   }
 
   opened() {
-    return { mode: this.mode, unfolded: this.unfolded, window: this.window };
+    return { mode: this.mode, unfolded: this.unfolded, cells: this.windowCells() };
+  }
+
+  lineOf(cell) {
+    return lineOfCell(this.layoutLines, cell);
   }
 
   // Set which lines are to be seen, and the height that they take.
@@ -120,7 +132,7 @@ export class RolloutCard {
   }
 
   aroundFocus(count) {
-    const line = lineOfCell(this.layoutLines, this.focusCell());
+    const line = this.lineOf(this.focusCell());
     const from = Math.max(0, Math.min(line - (WINDOW_LINES >> 1) + 1, count - WINDOW_LINES));
     return [from, Math.min(count, from + WINDOW_LINES)];
   }
@@ -171,7 +183,7 @@ export class RolloutCard {
       this.flipFold(region[2]);
       this.layout();
     }
-    const line = lineOfCell(this.layoutLines, cell);
+    const line = this.lineOf(cell);
     if (line >= this.window[0] && line < this.window[1] && !region) return;
     this.place();
   }
@@ -197,7 +209,7 @@ export class RolloutCard {
     if (token === null || !this.row.tokens) return [this.element, 0, this.head.offsetHeight];
     const cell = this.app.cellOf(this.row, token);
     this.bringIn(cell);
-    const top = this.y(lineOfCell(this.layoutLines, cell)) - this.y(this.window[0]);
+    const top = this.y(this.lineOf(cell)) - this.y(this.window[0]);
     return [this.lines, top, top + this.app.metrics.lineHeight];
   }
 

@@ -1,7 +1,7 @@
 // What is known of the tokens of a cell: text, ids, bytes, place, every signal. Text only.
 
 import { make } from "./dom.js";
-import { formatted, levelValues, stepOf, valueAt } from "./values.js";
+import { formatted, levelValues, signalOf, stepOf, valueAt } from "./values.js";
 
 const MOST_TOKENS = 4;
 
@@ -81,6 +81,14 @@ function figures(frame, view, row, cell) {
     });
   });
   return make("table", { children: lines });
+}
+
+// The pinned token for those who listen: its text and the value that is coloured.
+export function spokenOf(frame, view, row, cell) {
+  const { label, signed } = signalOf(frame, view.signal);
+  const value = valueAt(frame, view.signal, row, row.token0 + view.token);
+  const text = visible(frame.kinds[frame.cells[cell]].text);
+  return `${text}, token ${view.token}, ${label} ${formatted(value, signed)}`;
 }
 
 // Spaces and line ends made visible.
