@@ -1,4 +1,24 @@
-"""Where do the states lie?"""
+"""Where do the states lie, and which tokens are neighbours?"""
+
+import streamlit as st
+
+from hara_viz.ui.empty import explain_no_group
 from hara_viz.ui.frame import inside_frame
+from hara_viz.ui.group_view import selected_group
+from hara_viz.ui.lasso import lasso_table
+from hara_viz.ui.link_notes import link_notes
+from hara_viz.ui.map_data import shown_map
+from hara_viz.ui.map_form import map_form
+from hara_viz.ui.map_view import map_view
 
 inside_frame()
+link_notes()
+view = selected_group()
+if view is None:
+    explain_no_group()
+    st.stop()
+
+shown = shown_map(view, map_form(view))
+if shown is not None:
+    map_view(shown)
+    lasso_table(shown)

@@ -23,6 +23,9 @@ from hara_viz.errors import HaraError, InvalidInputError
 __all__ = ["SideProcess"]
 
 _WORKER = "hara_viz.backend.side_worker"
+# Small matrices gain nothing from threads, and on a busy machine threads that wait for each other
+# cost a hundred times what they save.
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 class SideProcess:
@@ -79,6 +82,6 @@ class SideProcess:
                     [sys.executable, "-P", "-m", _WORKER],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
-                    env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+                    env={**os.environ, **_ONE_THREAD, "PYTHONPATH": os.pathsep.join(paths)},
                 )
             return self._process

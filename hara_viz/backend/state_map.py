@@ -12,15 +12,13 @@ import pandas as pd
 import torch
 
 from hara_viz.analysis.atoms import atom_centres
-from hara_viz.analysis.projection import ProjectionConfig, in_metric
+from hara_viz.analysis.projection import Metric, ProjectionConfig, in_metric
 from hara_viz.backend.project import StateMap, project_groups
-from hara_viz.backend.transport import GroupTransport, transport_group
-from hara_viz.credit import CreditConfig
-from hara_viz.errors import HaraError
+from hara_viz.backend.transport import GroupTransport
 from hara_viz.store import Run, open_run
 from hara_viz.types import GroupKey, RolloutGroup
 
-__all__ = ["GroupMap", "MapRequest", "map_group"]
+__all__ = ["GroupMap", "Landmarks", "MapRequest", "atom_landmarks", "map_group"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +36,17 @@ class MapRequest:
     max_points: int = 3000
     supervised: bool = False
     credit: str | None = None
-    """A `CreditConfig` as JSON whose barycenters are placed on the map; None: no atoms."""
+    """The `CreditConfig` as JSON that the landmarks come from; None: no landmarks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Landmarks:
+    """Atoms to place on a map."""
+
+    centres: np.ndarray
+    """[M, D]."""
+    names: pd.DataFrame
+    """M rows: success, atom (its column in the plans)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,61 +58,46 @@ class GroupMap:
     """One row per atom: x, y (and z), success, atom (its column in the plans)."""
 
 
-def map_group(request: MapRequest) -> GroupMap:
-    """The map that a request names.
+def map_group(request: MapRequest, landmarks: Landmarks | None = None) -> GroupMap:
+    """The map that a request names, with landmarks on top.
 
     Raises:
         InvalidInputError: no states, or a setting out of range.
     """
-    run = open_run(request.run)
-    key = GroupKey(*request.key)
-    transport = _transport(run, key, request)
-    centres, atoms = _landmarks(run, transport, request)
     states = project_groups(
-        run,
-        [key],
+        open_run(request.run),
+        [GroupKey(*request.key)],
         request.layer,
         request.projection,
         granularity=request.granularity,
         max_points=request.max_points,
         supervised=request.supervised,
-        landmarks=centres,
+        landmarks=None if landmarks is None else landmarks.centres,
     )
+    names = pd.DataFrame(columns=["success", "atom"]) if landmarks is None else landmarks.names
     placed = states.projection.landmarks
+    atoms = names.copy()
     for axis, name in enumerate("xyz"[: request.projection.n_components]):
         atoms[name] = [] if placed is None else placed[:, axis]
     return GroupMap(states=states, atoms=atoms)
 
 
-def _transport(run: Run, key: GroupKey, request: MapRequest) -> GroupTransport | None:
-    """The group's plans; None if none were asked for or the config cannot be computed."""
-    if request.credit is None:
-        return None
-    try:
-        return transport_group(run, key, CreditConfig.from_json(request.credit), request.layer)
-    except HaraError:
-        return None
-
-
-def _landmarks(
-    run: Run, transport: GroupTransport | None, request: MapRequest
-) -> tuple[np.ndarray | None, pd.DataFrame]:
-    """Atoms [M, D] in the space of the states as they are mapped, and what each of them is.
+def atom_landmarks(run: Run, transport: GroupTransport, metric: Metric) -> Landmarks | None:
+    """The atoms of a group's own barycenters, in the space of the states as they are mapped.
 
     An atom is the mean of the tokens that flow into it (2b). The plans' own space may be another
-    one (centred, say), so the mean is taken anew over the states that the map shows.
+    one (centred, say), so the mean is taken anew over the states that the map shows. None: both
+    outcomes lack a barycenter.
     """
-    names = pd.DataFrame(columns=["success", "atom"])
-    if transport is None or not transport.own:
-        return None, names
-    key = GroupKey(*request.key)
-    states = run.load_states(key, request.layer)
-    assert states is not None  # transport_group has just read them
+    layer = transport.found.layer
+    states = None if layer is None else run.load_states(transport.found.group.key, layer)
+    if not transport.own or states is None:
+        return None
     centres: list[np.ndarray] = []
     parts: list[pd.DataFrame] = []
     for success, known in transport.own.items():
         rows = [
-            in_metric(states.rows(row).to(torch.float32).numpy(), request.projection.metric)[
+            in_metric(states.rows(row).to(torch.float32).numpy(), metric)[
                 _own(transport.found.group, row)
             ]
             for row in known.rows
@@ -112,7 +105,7 @@ def _landmarks(
         found = atom_centres(known.plans, rows)
         centres.append(found)
         parts.append(pd.DataFrame({"success": success, "atom": np.arange(len(found))}))
-    return np.concatenate(centres), pd.concat(parts, ignore_index=True)
+    return Landmarks(np.concatenate(centres), pd.concat(parts, ignore_index=True))
 
 
 def _own(group: RolloutGroup, row: int) -> np.ndarray:

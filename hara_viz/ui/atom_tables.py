@@ -13,7 +13,8 @@ from hara_viz.ui import state
 from hara_viz.ui.click_table import click_table
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.inspector import completion_token
-from hara_viz.ui.transport_view import TransportView, words_at
+from hara_viz.ui.quote import words_at
+from hara_viz.ui.transport_view import TransportView
 from hara_viz.ui.words import count
 
 _COLUMNS = {

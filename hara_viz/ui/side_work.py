@@ -40,7 +40,7 @@ def computed(function: Callable[..., Any], *arguments: Hashable, message: str, k
     Returns:
         The result; None after a failure or a stop, which is said in its place.
     """
-    future = _ask(function, arguments)
+    future = begun(function, *arguments)
     _wait(future, message, key)
     try:
         return future.result()
@@ -58,15 +58,36 @@ def is_computed(function: Callable[..., Any], *arguments: Hashable) -> bool:
     return future is not None and future.done()
 
 
-def _ask(function: Callable[..., Any], arguments: tuple[Hashable, ...]) -> Future[Any]:
+def begun(
+    function: Callable[..., Any], *arguments: Hashable, also: tuple[Any, ...] = ()
+) -> Future[Any]:
+    """The result of a backend function, now or later; equal arguments are computed once.
+
+    `also`: further arguments that follow from the others, such as arrays.
+    """
     shop = _workshop()
     name = (function, arguments)
     if name not in shop.futures:
-        shop.futures[name] = shop.process.submit(function, *arguments)
+        shop.futures[name] = shop.process.submit(function, *arguments, *also)
         while len(shop.futures) > _KEPT:
             shop.futures.popitem(last=False)
     shop.futures.move_to_end(name)
     return shop.futures[name]
+
+
+def renew_when_done(future: Future[Any], message: str, key: str) -> None:
+    """Say that a result is on its way, with a Stop button; run the page again once it is there."""
+    since = time.monotonic()
+
+    def wait() -> None:
+        if future.done():
+            st.rerun()
+        line, stop = st.columns([6, 1], vertical_alignment="center")
+        line.info(f"{message} {time.monotonic() - since:.0f} s", icon=":material/hourglass_top:")
+        stop.button("Stop", key=f"{key}.stop", on_click=_workshop().process.stop)
+
+    with st.container(key=f"{key}.waiting"):
+        st.fragment(wait, run_every=1.0)()
 
 
 def _wait(future: Future[Any], message: str, key: str) -> None:
@@ -80,7 +101,9 @@ def _wait(future: Future[Any], message: str, key: str) -> None:
         st.button("Stop", key=f"{key}.stop", on_click=_workshop().process.stop)
         while not future.done():
             # Saying something lets the script be interrupted here.
-            line.info(f"{message} {time.monotonic() - begun:.0f} s", icon=":material/hourglass:")
+            line.info(
+                f"{message} {time.monotonic() - begun:.0f} s", icon=":material/hourglass_top:"
+            )
             time.sleep(0.4)
     st.rerun()
 

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from hara_viz.analysis.spans import span_text
 from hara_viz.backend.transport import ClassAtoms, GroupTransport, transport_group
 from hara_viz.credit import CreditConfig, OutcomeClass
 from hara_viz.errors import HaraError
 from hara_viz.types import GroupKey, Rollout
 from hara_viz.ui import data, state
 from hara_viz.ui.group_view import GroupView
-from hara_viz.ui.inspector import completion_token
-from hara_viz.ui.words import one_line
+from hara_viz.ui.quote import words_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +58,6 @@ def transport_view(view: GroupView) -> TransportView | None:
         rows = range(len(view.group))
         row = next((r for r in rows if transport.plan(r) is not None), 0)
     return TransportView(view, transport, row)
-
-
-def words_at(rollout: Rollout, own_token: int, context: int = 24) -> tuple[str, str, str]:
-    """Text before, of and after an own token (a plan's row), each on one line."""
-    if rollout.cell_start is None:
-        return "", "(not cut into cells)", ""
-    token = completion_token(rollout, own_token)
-    parts = span_text(
-        rollout.completion_text, rollout.cell_start, token, token + 1, context=context
-    )
-    before, inside, after = (part.replace("\n", "⏎").replace("\t", "⇥") for part in parts)
-    return one_line(before), one_line(inside, 40), one_line(after)
 
 
 def mentions_text(view: GroupView, atoms: ClassAtoms, index: int, limit: int = 3) -> str:

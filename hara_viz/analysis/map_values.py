@@ -1,0 +1,70 @@
+"""What the points of a map are coloured by: numbers per token brought to tokens or steps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from hara_viz.errors import ShapeError
+
+
+def point_values(
+    points: pd.DataFrame, values: np.ndarray, starts: Mapping[int, int], lengths: Mapping[int, int]
+) -> np.ndarray:
+    """One value per point [P]: the mean over the tokens that it stands for, NaN left out.
+
+    Args:
+        points: with columns sample, token (the first one) and n_tokens.
+        values: [N] per token, rollouts one after the other.
+        starts: by sample, where its tokens begin in `values`.
+        lengths: by sample, how many it has.
+
+    Raises:
+        ShapeError: a point stands for tokens that are not there.
+    """
+    found = np.full(len(points), np.nan)
+    columns = (points["sample"], points["token"], points["n_tokens"])
+    for i, (sample, token, count) in enumerate(zip(*columns, strict=True)):
+        if token + count > lengths.get(sample, 0):
+            raise ShapeError(
+                f"point {i} stands for tokens up to {token + count} of rollout {sample}, which has "
+                f"{lengths.get(sample, 0)}"
+            )
+        own = values[starts[sample] + token : starts[sample] + token + count]
+        known = own[~np.isnan(own)]
+        if known.size:
+            found[i] = known.mean()
+    return found
+
+
+def point_positions(points: pd.DataFrame, lengths: Mapping[int, int]) -> np.ndarray:
+    """Where each point stands in its rollout [P]: 0 = first token, 1 = last."""
+    last = np.array([max(lengths[s] - 1, 1) for s in points["sample"]], float)
+    return points["token"].to_numpy(float) / last if len(points) else np.zeros(0)
+
+
+def colour_domain(values: np.ndarray, signed: bool) -> tuple[float, float]:
+    """Ends of a colour scale: the 2 % and 98 % quantiles, zero in the middle of a signed one."""
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return (-1.0, 1.0) if signed else (0.0, 1.0)
+    low, high = (float(q) for q in np.quantile(known, [0.02, 0.98]))
+    if signed:
+        high = max(abs(low), abs(high)) or 1.0
+        return -high, high
+    return (low, high) if high > low else (low, low + 1.0)
+
+
+def common_words(texts: Iterable[str], top: int = 12) -> list[tuple[str, int]]:
+    """The words that most of these texts are made of, with counts; case and blanks do not count."""
+    words = Counter(text.strip().casefold() for text in texts)
+    words.pop("", None)
+    return sorted(words.items(), key=lambda item: (-item[1], item[0]))[:top]
+
+
+def outcome_words(successes: Sequence[bool | None]) -> list[str]:
+    """Each outcome as a word."""
+    return [{True: "right", False: "wrong", None: "unscored"}[success] for success in successes]

@@ -1,0 +1,159 @@
+"""What the map shows: method, points, colours; all further settings under Advanced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from hara_viz.analysis.projection import ProjectionConfig
+from hara_viz.analysis.signals import SIGNALS
+from hara_viz.ui import state
+from hara_viz.ui.group_view import GroupView
+
+OUTCOME, ROLLOUT, POSITION = "outcome", "rollout", "position"
+_EXTRA = {OUTCOME: "Outcome", ROLLOUT: "Rollout", POSITION: "Position in the rollout"}
+_COLOUR, _FORM = "hara.map_colour", "hara.map_form"
+_METHODS = {"umap": "UMAP", "pca": "PCA"}
+_POINTS = {"token": "Tokens", "step": "Reasoning steps"}
+_CAPS = (500, 1000, 2000, 3000, 4000)
+_DEFAULTS: dict[str, Any] = {
+    "method": "umap",
+    "dimensions": 2,
+    "points": "token",
+    "metric": "cosine",
+    "n_neighbors": 15,
+    "min_dist": 0.1,
+    "seed": 0,
+    "cap": 3000,
+    "supervised": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MapForm:
+    """The choices of the form."""
+
+    projection: ProjectionConfig
+    granularity: str
+    max_points: int
+    supervised: bool
+    colour: str
+    """Name of a signal, or OUTCOME, ROLLOUT, POSITION."""
+
+
+def map_form(view: GroupView) -> MapForm:
+    """The form; every change is taken up at once, and kept while other pages are looked at."""
+    method, dimensions, points, colour = st.columns([2, 2, 3, 4], gap="small")
+    with method:
+        _choice("method", list(_METHODS), "Map", _METHODS)
+    with dimensions:
+        _choice("dimensions", [2, 3], "Dimensions", {2: "plane", 3: "space"})
+    with points:
+        _choice("points", list(_POINTS), "Points", _POINTS)
+    with colour:
+        _colour_box(view)
+    with st.expander("Advanced"):
+        _advanced()
+    value = _value
+    return MapForm(
+        projection=ProjectionConfig(
+            method=value("method"),
+            n_components=value("dimensions"),
+            metric=value("metric"),
+            n_neighbors=int(value("n_neighbors")),
+            min_dist=float(value("min_dist")),
+            seed=int(value("seed")),
+        ),
+        granularity=value("points"),
+        max_points=int(value("cap")),
+        supervised=bool(value("supervised")) and value("method") == "umap",
+        colour=_colour(view),
+    )
+
+
+def colour_label(name: str) -> str:
+    """The name of a colouring as it is shown."""
+    return _EXTRA.get(name) or SIGNALS[name].label
+
+
+def _advanced() -> None:
+    off = _value("method") != "umap"
+    left, middle, right = st.columns(3, gap="small")
+    with left:
+        _choice("metric", ["cosine", "euclidean"], "Metric", {})
+        _choice("cap", list(_CAPS), "Points at most", {})
+    with middle:
+        _number("n_neighbors", "Neighbours (n_neighbors)", 2, 200, 1, disabled=off)
+        _number("min_dist", "Least distance (min_dist)", 0.0, 1.0, 0.05, disabled=off)
+    with right:
+        _number("seed", "Seed", 0, 9999, 1)
+        key = "map.supervised"
+        st.session_state[key] = _value("supervised")
+        st.checkbox(
+            "Let UMAP see the outcomes",
+            key=key,
+            disabled=off,
+            on_change=_keep,
+            args=("supervised", key),
+            help="A supervised map pulls outcomes apart whether or not the states do.",
+        )
+
+
+def _colour_box(view: GroupView) -> None:
+    names = [name for name in SIGNALS if view.values(name) is not None]
+    st.session_state["map.colour"] = _colour(view)
+    st.selectbox(
+        "Colour by",
+        [*_EXTRA, *names],
+        key="map.colour",
+        format_func=colour_label,
+        on_change=_take_colour,
+    )
+
+
+def _colour(view: GroupView) -> str:
+    """The selected signal colours the map, unless outcome, rollout or position was chosen."""
+    extra = st.session_state.get(_COLOUR)
+    if extra in _EXTRA:
+        return extra
+    signal = state.current().signal
+    return signal if view.values(signal) is not None else OUTCOME
+
+
+def _take_colour() -> None:
+    chosen = st.session_state["map.colour"]
+    st.session_state[_COLOUR] = chosen if chosen in _EXTRA else None
+    if chosen not in _EXTRA:
+        state.update(signal=chosen)
+
+
+def _choice(name: str, options: list[Any], label: str, words: dict[Any, str]) -> None:
+    key = f"map.{name}"
+    st.session_state[key] = _value(name)
+    st.selectbox(
+        label,
+        options,
+        key=key,
+        format_func=lambda option: words.get(option, str(option)),
+        on_change=_keep,
+        args=(name, key),
+    )
+
+
+def _number(name: str, label: str, low: Any, high: Any, step: Any, *, disabled: bool = False):
+    key = f"map.{name}"
+    st.session_state[key] = _value(name)
+    st.number_input(
+        label, low, high, step=step, key=key, disabled=disabled, on_change=_keep, args=(name, key)
+    )
+
+
+def _value(name: str) -> Any:
+    return st.session_state.get(_FORM, {}).get(name, _DEFAULTS[name])
+
+
+def _keep(name: str, key: str) -> None:
+    # Streamlit forgets widgets of pages that are not shown; this it keeps.
+    st.session_state[_FORM] = {**st.session_state.get(_FORM, {}), name: st.session_state[key]}
