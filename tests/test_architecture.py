@@ -135,6 +135,9 @@ def test_files_stay_short(path: Path) -> None:
     ("module", "absent"),
     [
         ("hara_viz", ["torch", "streamlit", "transformers", "pandas"]),
+        ("hara_viz.cli.frame", ["torch", "pandas", "pyarrow", "rich.table"]),
+        ("hara_viz.backend.sample", ["streamlit", "plotly", "transformers"]),
+        ("hara_viz.backend.jobs", ["streamlit", "plotly", "transformers"]),
         ("hara_viz.credit", ["streamlit", "transformers", "pandas", "ot", "pyarrow", "sklearn"]),
     ],
 )

@@ -7,7 +7,7 @@ command line, where a person names them; a job's arguments may come from a page 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from hara_viz.backend.credit import credit_run
 from hara_viz.backend.sample import sample_run
 from hara_viz.backend.sampling_job import SampleJob
 from hara_viz.backend.score import score_run
+from hara_viz.backend.states import fill_states
 from hara_viz.credit import CreditConfig
 from hara_viz.errors import UnsafeError
 from hara_viz.problems import ColumnMap
@@ -31,6 +32,15 @@ def sample(report: Report, **arguments: Any) -> str:
         if arguments.get(name):
             raise UnsafeError(f"{name} is on, and jobs run no foreign code; use `hara-viz sample`")
     return str(sample_run(sample_job(arguments), report))
+
+
+def states(
+    report: Report, *, run: str, model: str, layers: Sequence[int] = (-1,), **options: Any
+) -> str:
+    """`fill_states`; returns the fingerprint of the checkpoint that read."""
+    if options.get("trust_remote_code"):
+        raise UnsafeError("jobs run no foreign code; use `hara-viz states --trust-remote-code`")
+    return fill_states(open_run(run), model, tuple(layers), report=report, **options).fingerprint
 
 
 def score(report: Report, *, run: str, reward: str) -> str:

@@ -121,7 +121,7 @@ def _bar() -> Iterator[Report]:
             task,
             completed=progress.done,
             total=progress.total,
-            count=escape(_count(progress)),
+            count=escape(count_words(progress)),
             status=escape(status_words(progress, meter, now)),
         )
 
@@ -146,11 +146,12 @@ class _Lines:
         self.last = now
         status = status_words(progress, meter, now)
         tail = f" · {status}" if status else ""
-        sys.stderr.write(f"{progress.stage} {_count(progress)}{tail}\n")
+        sys.stderr.write(f"{progress.stage} {count_words(progress)}{tail}\n")
         sys.stderr.flush()
 
 
-def _count(progress: Progress) -> str:
+def count_words(progress: Progress) -> str:
+    """As in "12/32 rollouts"; a single thing is under way or done."""
     if progress.total == 1:
         return "done" if progress.done else "…"
     total = "" if progress.total is None else f"/{progress.total:,}"

@@ -5,6 +5,8 @@ All that a model or a file wrote goes through `plain` and `Text`: no markup, no 
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
@@ -13,14 +15,17 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from hara_viz.cli.progress import count_words, figure_words, rate_words, time_words
 from hara_viz.text.terminal import plain
 
 if TYPE_CHECKING:
+    from hara_viz.backend.jobs import Job
     from hara_viz.backend.sample import Preview, SampleJob
     from hara_viz.backend.show import GroupView, RolloutLine, RunView, SpanLine
 
 RIGHT, WRONG, UNKNOWN = Text("✓", "green"), Text("✗", "red"), Text("?", "yellow")
 WIDEST = 120
+STATE_STYLES = {"running": "green", "failed": "red", "lost": "red", "stopped": "yellow"}
 ENDS = {"length": " cut", "abort": " failed"}
 """What is said behind the number of tokens of a rollout that did not end by itself."""
 
@@ -52,6 +57,40 @@ def print_run(view: RunView) -> None:
         screen.print(Text(f"{view.n_hidden} more groups; --limit and --problem choose", "dim"))
     for warning in view.warnings:
         screen.print(inert_text(warning, "yellow"))
+
+
+def print_jobs(jobs: Sequence[Job]) -> None:
+    """The list of jobs."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False, expand=True)
+    for name in ("job", "state", "started"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("how far", ratio=1, overflow="fold")
+    for job in jobs:
+        began = time.strftime("%Y-%m-%d %H:%M", time.localtime(job.started or job.created))
+        table.add_row(
+            inert_text(job.id),
+            Text(job.state, STATE_STYLES.get(job.state, "")),
+            began,
+            inert_text(job.error, "red") if job.error else Text(_how_far(job)),
+        )
+    console().print(table)
+
+
+def _how_far(job: Job) -> str:
+    if job.last is None:
+        return f"waits for {job.device}" if job.state == "queued" and job.device else ""
+    last, progress = job.last, job.last.progress
+    left = ""
+    if job.state == "running" and last.seconds_left is not None:
+        left = f"{time_words(last.seconds_left)} left"
+    known = {name: value for name, value in progress.figures.items() if value is not None}
+    parts = [
+        f"{progress.stage} {count_words(progress)}",
+        rate_words(last.rate, progress.unit),
+        figure_words(known),
+        left,
+    ]
+    return " · ".join(part for part in parts if part)
 
 
 def print_preview(preview: Preview, job: SampleJob) -> None:

@@ -76,7 +76,7 @@ CASES = {
     "no run in it": (["show", "@busy"], "busy"),
     "no run to score": (["score", "@none", "--reward", "number"], "none"),
     "no run for states": (["states", "@none", "--model", "@model"], "none"),
-    "states of no model": (["states", "@kept", "--model", "@none"], "none"),
+    "states without prompts": (["states", "@kept", "--model", "@model"], "ids of its prompts"),
     "no run for credit": (["credit", "@none"], "none"),
     "alpha 7": (["credit", "@kept", "--alpha", "7"], "alpha"),
     "alpha half": (["credit", "@kept", "--alpha", "half"], "--alpha is 'half'"),
