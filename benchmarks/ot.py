@@ -28,13 +28,17 @@ ROLLOUTS, SUPPORT, DIM, ALPHA = 8, 32, 576, 0.5
 
 
 def rollouts(length: int, seed: int = 0) -> tuple[list[Tensor], list[Tensor]]:
-    """Rollouts that share stages of reasoning, with noise: unit states, relative locations."""
+    """Rollouts that pass the same stages of reasoning at paces of their own, some left out."""
     generator = torch.Generator().manual_seed(seed)
     n_stages = max(length // 16, 4)
     stages = torch.randn(n_stages, DIM, generator=generator)
-    place = torch.arange(length) * n_stages // length
-    noisy = (stages[place] + 0.7 * torch.randn(length, DIM, generator=generator) for _ in range(8))
-    features = [torch.nn.functional.normalize(h, dim=-1) for h in noisy]
+    features: list[Tensor] = []
+    for _ in range(ROLLOUTS):
+        pace = torch.rand(n_stages, generator=generator) ** 3  # many short stages, a few long ones
+        ends = (pace.cumsum(0) / pace.sum() * length).round()
+        stage = torch.searchsorted(ends, torch.arange(length) + 0.5).clamp(max=n_stages - 1)
+        noise = torch.randn(length, DIM, generator=generator)
+        features.append(torch.nn.functional.normalize(stages[stage] + 0.5 * noise, dim=-1))
     return features, [torch.arange(length) / (length - 1)] * ROLLOUTS
 
 
