@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from hara_viz.errors import HaraError, InvalidInputError, ModelError, UnsafeError
-from hara_viz.models.fingerprint import combine, tokenizer_fingerprint, weights_fingerprint
-from hara_viz.models.layouts import Kind, Layout, adapter_base, detect_layout
+from hara_viz.models.fingerprint import tokenizer_fingerprint
+from hara_viz.models.layouts import Kind, Layout, detect_layout
+from hara_viz.models.loaders import load_adapter, load_whole, named_base
 from hara_viz.models.policy import Policy, end_ids, marker_ids
 from hara_viz.models.quiet import quiet_transformers
 from hara_viz.types import CheckpointInfo
@@ -24,6 +26,7 @@ def load_policy(
     dtype: str = "auto",
     revision: str | None = None,
     base: str | None = None,
+    roots: Sequence[Path] | None = None,
     trust_remote_code: bool = False,
 ) -> Policy:
     """Load a checkpoint for sampling and teacher forcing.
@@ -32,9 +35,12 @@ def load_policy(
         path: A Hugging Face directory with safetensors, a PEFT adapter's directory, a GGUF file
             (dequantised), or a hub id. A path that exists never touches the network.
         device: "auto" (cuda, else mps, else cpu) or a torch device.
-        dtype: "auto" = the checkpoint's own, but float32 on a CPU; or float32, bfloat16, float16.
+        dtype: "auto" = the checkpoint's own (bfloat16 for GGUF), but float32 on a CPU; or float32,
+            bfloat16, float16.
         revision: Branch, tag or commit of a hub id.
         base: Path or hub id of an adapter's base, if not the one that the adapter names.
+        roots: Directories in which a base that an adapter names must lie (a hub id passes); None =
+            anywhere. An adapter from elsewhere may name any path.
         trust_remote_code: Run Python code that comes with the checkpoint. Never on by itself.
 
     Raises:
@@ -48,14 +54,14 @@ def load_policy(
             f"a base ({base}) was given, but {path} is not an adapter; leave the base out"
         )
     target = resolve_device(device)
-    want = resolve_dtype(dtype, target)
-    settings = {"trust_remote_code": trust_remote_code}
+    want, settings = resolve_dtype(dtype, target), {"trust_remote_code": trust_remote_code}
     with quiet_transformers():
         try:
             if layout.kind is Kind.ADAPTER:
-                model, tokenizer, fingerprint = _load_adapter(layout, base, want, settings)
+                source = (base, None) if base else named_base(layout, roots)
+                model, tokenizer, fingerprint = load_adapter(layout, source, want, settings)
             else:
-                model, tokenizer, fingerprint = _load_whole(path, layout, revision, want, settings)
+                model, tokenizer, fingerprint = load_whole(path, layout, revision, want, settings)
             model = model.to(target).eval().requires_grad_(False)
         except HaraError:
             raise
@@ -100,92 +106,6 @@ def resolve_dtype(name: str, device: torch.device) -> torch.dtype | str:
     if name not in DTYPES:
         raise InvalidInputError(f"dtype {name!r} is unknown; use auto, {', '.join(DTYPES)}")
     return DTYPES[name]
-
-
-def _load_whole(
-    path: str | Path,
-    layout: Layout,
-    revision: str | None,
-    dtype: torch.dtype | str,
-    settings: dict[str, Any],
-) -> tuple[Any, Any, str]:
-    """Model, tokenizer and weights' fingerprint of a directory, GGUF file or hub id."""
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    where: dict[str, Any] = {**settings}
-    name = str(path)
-    if layout.kind is Kind.GGUF:
-        assert layout.path is not None
-        name = str(layout.path.parent)
-        where |= {"gguf_file": layout.path.name, "local_files_only": True}
-    elif layout.path is not None:
-        name = str(layout.path)
-        where |= {"local_files_only": True, "use_safetensors": True}
-    else:
-        where |= {"revision": revision, "use_safetensors": True}
-    loaded: Any = AutoModelForCausalLM.from_pretrained(
-        name, dtype=dtype, output_loading_info=True, **where
-    )
-    model, report = loaded
-    lost = [*report.get("missing_keys", ()), *report.get("mismatched_keys", ())]
-    if lost:
-        raise ModelError(
-            f"{path} does not fit its config: {len(lost)} weights are missing or of another shape "
-            f"(first: {lost[0]}); config.json and weights must belong together"
-        )
-    where.pop("use_safetensors", None)
-    tokenizer = AutoTokenizer.from_pretrained(name, **where)
-    files = layout.weights or _downloaded(model)
-    return model, tokenizer, weights_fingerprint(files)
-
-
-def _downloaded(model: Any) -> tuple[Path, ...]:
-    """Weight files of a hub id, in the local cache."""
-    from huggingface_hub import snapshot_download
-
-    commit = getattr(model.config, "_commit_hash", None)
-    folder = Path(
-        snapshot_download(
-            model.config.name_or_path,
-            revision=commit,
-            local_files_only=True,
-            allow_patterns=["*.safetensors"],
-        )
-    )
-    return tuple(sorted(folder.glob("model*.safetensors")))
-
-
-def _load_adapter(
-    layout: Layout, base: str | None, dtype: torch.dtype | str, settings: dict[str, Any]
-) -> tuple[Any, Any, str]:
-    """An adapter merged into its base, so that it runs as fast as a whole checkpoint."""
-    from peft import PeftModel
-    from transformers import AutoTokenizer
-
-    assert layout.path is not None
-    named, revision = adapter_base(layout.path)
-    source = base or named
-    if not source:
-        raise ModelError(f"the adapter {layout.path} names no base model; give one with --base")
-    try:
-        base_layout = detect_layout(source)
-    except HaraError as error:
-        raise ModelError(
-            f"the base of the adapter {layout.path} cannot be used: {error} (give another with "
-            "--base)"
-        ) from error
-    if base_layout.kind is Kind.ADAPTER:
-        raise ModelError(f"the base {source} is an adapter itself; give a whole model with --base")
-    base_revision = None if base else revision
-    model, tokenizer, below = _load_whole(source, base_layout, base_revision, dtype, settings)
-    if (layout.path / "tokenizer_config.json").exists():
-        tokenizer = AutoTokenizer.from_pretrained(
-            str(layout.path), local_files_only=True, **settings
-        )
-    if len(tokenizer) > model.get_input_embeddings().weight.shape[0]:
-        model.resize_token_embeddings(len(tokenizer))
-    model = PeftModel.from_pretrained(model, str(layout.path), is_trainable=False)
-    return model.merge_and_unload(), tokenizer, combine(below, weights_fingerprint(layout.weights))
 
 
 def _explained(path: str | Path, layout: Layout, error: Exception) -> HaraError:

@@ -1,4 +1,4 @@
-"""The checkpoints of one training, in order: folders named `checkpoint-N`, `step_N` and the like."""
+"""The checkpoints of one training, in order: folders such as `checkpoint-N` and `step_N`."""
 
 from __future__ import annotations
 

@@ -165,6 +165,24 @@ def test_a_dead_base_path_can_be_replaced(adapter: Path, tiny_policy_dir: Path) 
         load_policy(adapter)
 
 
+def test_an_adapter_may_not_point_anywhere(adapter: Path, tiny_policy_dir: Path) -> None:
+    with pytest.raises(UnsafeError, match="outside the allowed"):
+        load_policy(adapter, roots=[adapter])
+    assert load_policy(adapter, roots=[tiny_policy_dir.parent]).info.n_layers == 2
+    assert load_policy(adapter, roots=[adapter], base=str(tiny_policy_dir)).info.n_layers == 2
+
+
+def test_an_adapter_with_added_tokens_grows_its_base(adapter: Path, tiny_policy_dir: Path) -> None:
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny_policy_dir)
+    tokenizer.add_tokens([f"<new{i}>" for i in range(20)], special_tokens=True)
+    tokenizer.save_pretrained(adapter)
+    policy = load_policy(adapter)
+    assert policy.model.get_input_embeddings().weight.shape[0] == 350
+    assert 349 in policy.special_ids and policy.decode([349]) == "<new19>"
+
+
 def test_a_broken_adapter_config(adapter: Path) -> None:
     (adapter / "adapter_config.json").write_text("{")
     with pytest.raises(FormatError, match="not JSON"):

@@ -1,0 +1,143 @@
+"""Model, tokenizer and weights' fingerprint of each kind of checkpoint, on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from hara_viz.errors import HaraError, ModelError, UnsafeError
+from hara_viz.models.fingerprint import combine, weights_fingerprint
+from hara_viz.models.gguf_file import dequantised, parsed_once
+from hara_viz.models.layouts import Kind, Layout, adapter_base, detect_layout
+
+
+def load_whole(
+    path: str | Path,
+    layout: Layout,
+    revision: str | None,
+    dtype: torch.dtype | str,
+    settings: dict[str, Any],
+) -> tuple[Any, Any, str]:
+    """Model, tokenizer and weights' fingerprint of a directory, GGUF file or hub id."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    if layout.kind is Kind.GGUF:
+        return _load_gguf(layout, dtype)
+    where: dict[str, Any] = {**settings}
+    name = str(path)
+    if layout.path is not None:
+        name = str(layout.path)
+        where |= {"local_files_only": True, "use_safetensors": True}
+    else:
+        where |= {"revision": revision, "use_safetensors": True}
+    loaded: Any = AutoModelForCausalLM.from_pretrained(
+        name, dtype=dtype, output_loading_info=True, **where
+    )
+    model, report = loaded
+    _check_complete(path, report)
+    where.pop("use_safetensors")
+    tokenizer = AutoTokenizer.from_pretrained(name, **where)
+    files = layout.weights or _downloaded(model)
+    return model, tokenizer, weights_fingerprint(files)
+
+
+def _check_complete(path: str | Path, report: dict[str, Any]) -> None:
+    lost = [*report.get("missing_keys", ()), *report.get("mismatched_keys", ())]
+    if lost:
+        raise ModelError(
+            f"{path} does not fit its config: {len(lost)} weights are missing or of another shape "
+            f"(first: {lost[0]}); config.json and weights must belong together"
+        )
+
+
+def _load_gguf(layout: Layout, dtype: torch.dtype | str) -> tuple[Any, Any, str]:
+    """Model, tokenizer and fingerprint of a GGUF file.
+
+    A tokenizer.json beside the file is preferred to the one inside, whose conversion is known to
+    differ for some families.
+    """
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    assert layout.path is not None
+    folder, name = str(layout.path.parent), layout.path.name
+    inside = {"gguf_file": name, "local_files_only": True}
+    precision = torch.bfloat16 if dtype == "auto" else dtype
+    with parsed_once():
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
+            folder, dtype=precision, output_loading_info=True, **dequantised(), **inside
+        )
+        model, report = loaded
+        _check_complete(layout.path, report)
+        beside = (layout.path.parent / "tokenizer.json").exists()
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, **({"local_files_only": True} if beside else inside)
+        )
+    return model, tokenizer, weights_fingerprint(layout.weights)
+
+
+def _downloaded(model: Any) -> tuple[Path, ...]:
+    """Weight files of a hub id, in the local cache."""
+    from huggingface_hub import snapshot_download
+
+    commit = getattr(model.config, "_commit_hash", None)
+    folder = Path(
+        snapshot_download(
+            model.config.name_or_path,
+            revision=commit,
+            local_files_only=True,
+            allow_patterns=["*.safetensors"],
+        )
+    )
+    return tuple(sorted(folder.glob("model*.safetensors")))
+
+
+def named_base(layout: Layout, roots: Sequence[Path] | None) -> tuple[str, str | None]:
+    """The base and revision that an adapter names, if it may be used."""
+    assert layout.path is not None
+    named, revision = adapter_base(layout.path)
+    if not named:
+        raise ModelError(f"the adapter {layout.path} names no base model; give one with --base")
+    place = Path(named).expanduser()
+    if roots is not None and place.exists():
+        inside = (place.resolve().is_relative_to(Path(root).resolve()) for root in roots)
+        if not any(inside):
+            raise UnsafeError(
+                f"the adapter {layout.path} names the base {named}, which lies outside the allowed "
+                "directories; give it with --base if it is meant"
+            )
+    return named, revision
+
+
+def load_adapter(
+    layout: Layout,
+    base: tuple[str, str | None],
+    dtype: torch.dtype | str,
+    settings: dict[str, Any],
+) -> tuple[Any, Any, str]:
+    """An adapter merged into its base, so that it runs as fast as a whole checkpoint."""
+    from peft import PeftModel
+    from transformers import AutoTokenizer
+
+    assert layout.path is not None
+    source, revision = base
+    try:
+        base_layout = detect_layout(source)
+    except HaraError as error:
+        raise ModelError(
+            f"the base of the adapter {layout.path} cannot be used: {error} (give another with "
+            "--base)"
+        ) from error
+    if base_layout.kind is Kind.ADAPTER:
+        raise ModelError(f"the base {source} is an adapter itself; give a whole model with --base")
+    model, tokenizer, below = load_whole(source, base_layout, revision, dtype, settings)
+    if (layout.path / "tokenizer_config.json").exists():
+        tokenizer = AutoTokenizer.from_pretrained(
+            str(layout.path), local_files_only=True, **settings
+        )
+    if len(tokenizer) > model.get_input_embeddings().weight.shape[0]:
+        model.resize_token_embeddings(len(tokenizer))
+    model = PeftModel.from_pretrained(model, str(layout.path), is_trainable=False)
+    return model.merge_and_unload(), tokenizer, combine(below, weights_fingerprint(layout.weights))
