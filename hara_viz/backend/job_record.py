@@ -25,7 +25,7 @@ OUTPUT = "output.log"
 _JOB, _PID, _EVENTS = "job.json", "pid", "events.jsonl"
 _ID = re.compile(r"[0-9]{8}-[0-9]{6}-[a-z_]+-[0-9a-f]{6}")
 _TAIL = 1 << 16
-_SPAWN_SECONDS = 2.0
+_SPAWN_SECONDS = 10.0
 
 
 class JobState(StrEnum):

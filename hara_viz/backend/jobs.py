@@ -142,14 +142,16 @@ def stop(jobs_dir: str | Path, job_id: str, *, grace: float = 20.0) -> Job:
     directory = job_directory(Path(jobs_dir), job_id)
     with turn(directory / ".turn"):  # a process that is just being made is stopped as well
         process = read_process(directory)
-    if process is None or read_job(jobs_dir, job_id).state.over:
-        return read_job(jobs_dir, job_id)
+    asked = read_job(jobs_dir, job_id)
+    if process is None or asked.state.over:
+        return asked
     process.send(signal.SIGTERM)
     if not process.wait(grace):
         process.kill_group()
         process.wait(grace)
     job = read_job(jobs_dir, job_id)
-    if job.ended is None and not process.alive:  # it was killed before it could say so
+    resumed = job.attempts != asked.attempts  # by somebody else, as soon as it had ended
+    if job.ended is None and not process.alive and not resumed:  # killed before it could say so
         append_event(directory, "stopped", job.attempts, started=job.started, killed=True)
     return read_job(jobs_dir, job_id)
 
