@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Sequence
 from pathlib import Path
+from threading import Thread
 
 import streamlit as st
 
@@ -18,7 +20,7 @@ from hara_viz.ui.words import inert, number, percent
 
 _SHOWN = 6
 _POLL_SECONDS = 1.0
-_ACTIVE = "hara.active_jobs"
+_NEWS, _STOPPING = "hara.job_news", "hara.stopping"
 _COLOURS = {
     JobState.QUEUED: "gray",
     JobState.RUNNING: "blue",
@@ -41,21 +43,20 @@ def launch(wanted: Sequence[SampleJob]) -> None:
 
 
 def job_panel() -> None:
-    """The latest jobs; while one is at work the panel renews itself."""
-    found = jobs.list_jobs(roots().jobs)
-    if not found:
+    """The latest jobs; the panel renews itself, and the page when there is a new run to show."""
+    if not jobs.list_jobs(roots().jobs):
         st.caption("No jobs yet. What is started below runs on when the browser is closed.")
         return
-    active = [job.id for job in found if not job.state.over]
-    st.session_state[_ACTIVE] = active
-    st.fragment(_jobs, run_every=_POLL_SECONDS if active else None)()
+    st.session_state.pop(_NEWS, None)
+    _jobs()
 
 
+@st.fragment(run_every=_POLL_SECONDS)
 def _jobs() -> None:
     found = jobs.list_jobs(roots().jobs)
-    active = [job.id for job in found if not job.state.over]
-    if active != st.session_state.get(_ACTIVE):
-        st.rerun()  # the whole page: a run has grown complete, or another one begins
+    news = {(job.id, job.state is JobState.DONE, run_of(job, roots().runs)) for job in found}
+    if st.session_state.setdefault(_NEWS, news) != news:
+        st.rerun()
     for job in found[:_SHOWN]:
         _job(job)
     if len(found) > _SHOWN:
@@ -77,16 +78,19 @@ def _job(job: Job) -> None:
 
 
 def _buttons(job: Job) -> None:
+    stopping: set[str] = st.session_state.setdefault(_STOPPING, set())
     if not job.state.over:
         st.button(
-            "Stop",
+            "Stopping …" if job.id in stopping else "Stop",
             key=f"stop.{job.id}",
             icon=":material/stop:",
+            disabled=job.id in stopping,
             help="At the end of the group in hand; what is finished stays",
             on_click=_stop,
             args=(job.id,),
         )
         return
+    stopping.discard(job.id)
     if job.state is not JobState.DONE:
         st.button(
             "Resume",
@@ -99,7 +103,7 @@ def _buttons(job: Job) -> None:
     name = run_of(job, roots().runs)
     if name is not None:
         st.button(
-            "Open",
+            "Show this run",
             key=f"open.{job.id}",
             icon=":material/segment:",
             on_click=lambda: state.update(runs=(name,)),
@@ -108,16 +112,19 @@ def _buttons(job: Job) -> None:
 
 
 def _stop(job_id: str) -> None:
-    _try(lambda: jobs.stop(roots().jobs, job_id))
+    st.session_state[_STOPPING].add(job_id)
+    # It waits until the job has ended, and that may be a group away. The thread touches no page.
+    Thread(target=_stop_quietly, args=(roots().jobs, job_id), daemon=True).start()
+
+
+def _stop_quietly(folder: Path, job_id: str) -> None:
+    with contextlib.suppress(HaraError):  # it is over, or gone: the panel shows what there is
+        jobs.stop(folder, job_id)
 
 
 def _resume(job_id: str) -> None:
-    _try(lambda: jobs.resume(roots().jobs, job_id))
-
-
-def _try(action: Callable[[], object]) -> None:
     try:
-        action()
+        jobs.resume(roots().jobs, job_id)
     except HaraError as error:
         st.toast(inert(str(error)), icon=":material/error:")
 

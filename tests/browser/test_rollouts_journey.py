@@ -86,7 +86,7 @@ def test_from_the_list_to_a_token_and_back_by_link(app_url, open_page, small_run
 
 def inspected(page) -> float:
     """The novelty in the inspector's table (a canvas: read from what it tells screen readers)."""
-    table = page.locator("[data-testid=stDataFrame]", has=page.locator("text=percentile")).first
+    table = page.locator("[data-testid=stDataFrame]", has=page.locator("text=below")).first
     row = table.locator("table tr", has_text="Novelty").first
     return float(row.locator("td").nth(1).inner_text())
 
