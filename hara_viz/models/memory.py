@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import traceback
 from pathlib import Path
 
 import torch
@@ -25,8 +26,12 @@ def is_out_of_memory(error: BaseException) -> bool:
     )
 
 
-def release(device: torch.device) -> None:
-    """Give freed memory back to the device before a smaller attempt."""
+def release(device: torch.device, error: BaseException) -> None:
+    """Give memory back to the device before a smaller attempt.
+
+    The frames of the pass that failed hold its tensors for as long as `error` is being handled.
+    """
+    traceback.clear_frames(error.__traceback__)
     gc.collect()
     if device.type == "cuda":
         torch.cuda.empty_cache()

@@ -186,7 +186,8 @@ class Sampler:
             scores = scores + gumbel_noise(self.codes, words)
         self.tokens = scores.argmax(-1)
         chosen = logprobs.gather(-1, self.tokens[:, None])[:, 0]
-        drawn = torch.stack([self.tokens.double(), chosen.double(), entropy.double()], 1).tolist()
+        # One copy from the device; float32 holds every token id below 2**24.
+        drawn = torch.stack([self.tokens.float(), chosen, entropy], dim=1).tolist()
         for row, (token, logprob, row_entropy) in zip(self.rows, drawn, strict=True):
             if row.finish is None:
                 self._grow(row, int(token), logprob, row_entropy)
@@ -222,7 +223,7 @@ class Sampler:
             self.batch.step(self.tokens)
             return
         stay = [] if self.locked else [i for i, r in enumerate(self.rows) if r.finish is None]
-        self.finished += [row for i, row in enumerate(self.rows) if i not in set(stay)]
+        self.finished += self.rows if self.locked else [r for r in self.rows if r.finish]
         shrinks = len(stay) < len(self.rows)
         self.rows = [self.rows[i] for i in stay]
         if not stay:
@@ -242,11 +243,9 @@ class Sampler:
         """Put the rows back, with what they have drawn, and go on with half as many."""
         if len(attempted) <= 1 or self.sampling.deterministic:
             longest = max((len(row.sequence) for row in attempted), default=0)
-            what = (
-                "a whole group, which deterministic mode keeps together"
-                if (self.sampling.deterministic)
-                else "even one rollout"
-            )
+            what = "even one rollout"
+            if self.sampling.deterministic:
+                what = "a whole group, which deterministic mode keeps together,"
             raise ModelError(
                 f"memory ran out on {self.policy.device} with {what} of {longest} tokens "
                 "in flight; use a smaller dtype, fewer new tokens, or another device"
@@ -255,4 +254,4 @@ class Sampler:
         self.queue.extendleft(reversed([row for row in attempted if row.finish is None]))
         self.finished += [row for row in attempted if row.finish is not None]
         self.capacity = max(1, len(attempted) // 2)
-        release(self.policy.device)
+        release(self.policy.device, error)

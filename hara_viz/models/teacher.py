@@ -187,7 +187,7 @@ def _smaller(
             f"memory ran out on {policy.device} with one sequence of {width} tokens; use a "
             "smaller dtype, shorter completions, or another device"
         ) from error
-    release(policy.device)
+    release(policy.device, error)
     return width * (len(batch) // 2)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import torch
 
 from hara_viz.errors import ModelError
 from hara_viz.models import Completion, Policy, SampleRequest, rows, sample, teacher_force
-from hara_viz.models.memory import is_out_of_memory
+from hara_viz.models.memory import is_out_of_memory, release
 from hara_viz.types import SamplingConfig
 
 Requests = Callable[..., list[SampleRequest]]
@@ -69,6 +70,24 @@ def test_sampling_shrinks_and_keeps_every_draw(llama: Policy, make_requests: Req
         reference = expected[c.request.problem_id, c.request.sample]
         assert c.ids == reference.ids and c.finish == reference.finish
         assert c.logprobs == pytest.approx(reference.logprobs, abs=2e-4)
+
+
+def test_what_the_failed_pass_held_is_freed() -> None:
+    class Held:
+        pass
+
+    def failing_pass() -> None:
+        tensors = Held()  # as a forward pass holds activations
+        found.append(weakref.ref(tensors))
+        raise torch.OutOfMemoryError
+
+    found: list[weakref.ref[Held]] = []
+    try:
+        failing_pass()
+    except torch.OutOfMemoryError as error:
+        assert found[0]() is not None
+        release(torch.device("cpu"), error)
+        assert found[0]() is None
 
 
 def test_one_row_too_many_is_an_error_with_a_remedy(llama: Policy, make_requests: Requests) -> None:
