@@ -27,7 +27,7 @@ class TokenSpan(NamedTuple):
 
 
 class SpanText(NamedTuple):
-    """A span as running text with what stands around it."""
+    """A span as running text with what stands around it; "…" where that is cut."""
 
     before: str
     inside: str
@@ -96,9 +96,10 @@ def span_text(
     # Tokens that share a character share a cell: the span ends where the next cell begins.
     later = (cell for cell in cell_start[stop:] if cell > cell_start[stop - 1])
     last = next(later, len(text))
-    return SpanText(
-        text[max(0, first - context) : first], text[first:last], text[last : last + context]
-    )
+    start_of_context, end_of_context = max(0, first - context), last + context
+    before = ("…" if start_of_context else "") + text[start_of_context:first]
+    after = text[last:end_of_context] + ("…" if end_of_context < len(text) else "")
+    return SpanText(before, text[first:last], after)
 
 
 def _candidates(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hara_viz import __version__
 from hara_viz.backend.credit import credit_run
-from hara_viz.backend.projected_states import check_size, project_states
+from hara_viz.backend.projected_states import check_size, project_layer
 from hara_viz.backend.rollouts import judged_groups
 from hara_viz.backend.sampling_job import CheckedJob, SampleJob, check_job
 from hara_viz.backend.states import prompt_of
@@ -225,7 +225,7 @@ class _Drawing:
         prompts = [prompt_of(rollout) for rollout in group.rollouts]
         states = teacher_force(self.policy, prompts, completions, self.layers).states
         size = self.job.project
-        return states if size is None else tuple(project_states(s, size) for s in states)
+        return states if size is None else tuple(project_layer(s, size) for s in states)
 
     def _hear(self, progress: Progress) -> None:
         done = self.n_before + progress.done

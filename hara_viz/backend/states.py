@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from hara_viz.backend.projected_states import project_states
+from hara_viz.backend.projected_states import check_size, project_layer
 from hara_viz.errors import InvalidInputError, MissingInputError
 from hara_viz.models import Policy, TeacherForced, load_policy, teacher_force
 from hara_viz.store import Reading, ReadingWriter, Run
@@ -77,6 +77,8 @@ def fill_states(
     report(Progress(stage="loading", done=1, total=1, unit="models"))
     _check_tokenizer(run, policy.info)
     chosen = policy.resolve_layers(layers) if layers else ()
+    if project is not None:
+        check_size(project, policy.info.hidden_size)
     with ReadingWriter(run.path, policy.info, chosen) as writer:
         meter = _Meter(run, writer.missing_parts, report)
         for part in writer.missing_parts:
@@ -84,7 +86,7 @@ def fill_states(
             forced = _read(policy, groups, chosen, meter.hear)
             states = forced.states
             if project is not None:
-                states = tuple(project_states(layer, project) for layer in states)
+                states = tuple(project_layer(layer, project) for layer in states)
             writer.write_part(part, groups, _readings(forced), states)
             meter.close_part(part)
         writer.finish()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 RIGHT, WRONG, UNKNOWN = Text("✓", "green"), Text("✗", "red"), Text("?", "yellow")
 WIDEST = 120
+LONGEST_SPAN = 240
 STATE_STYLES = {"running": "green", "failed": "red", "lost": "red", "stopped": "yellow"}
 ENDS = {"length": " cut", "abort": " failed"}
 """What is said behind the number of tokens of a rollout that did not end by itself."""
@@ -54,7 +55,8 @@ def print_run(view: RunView) -> None:
         screen.print(_group(group, screen.width))
     if view.n_hidden:
         screen.print()
-        screen.print(Text(f"{view.n_hidden} more groups; --limit and --problem choose", "dim"))
+        more = counted(view.n_hidden, "more group")
+        screen.print(Text(f"{more}; --limit and --problem choose", "dim"))
     for warning in view.warnings:
         screen.print(inert_text(warning, "yellow"))
 
@@ -145,7 +147,8 @@ def _head(view: RunView) -> RenderableType:
     if info.problem_set is not None:
         rows.append(("problems", inert_text(info.problem_set)))
     count = Text(
-        f"{figures.n_rollouts:,} in {figures.n_groups} groups of {figures.n_problems} problems"
+        f"{figures.n_rollouts:,} in {counted(figures.n_groups, 'group')} "
+        f"of {counted(figures.n_problems, 'problem')}"
     )
     if figures.mean_length is not None:
         count.append(f", {figures.mean_length:.0f} tokens each")
@@ -155,7 +158,8 @@ def _head(view: RunView) -> RenderableType:
         count.append(f", {figures.n_unscored} unscored", "yellow")
     rows += [("rollouts", count), ("pass rate", _pass_rate(view))]
     if figures.n_degenerate:
-        rows.append(("no signal", Text(f"{figures.n_degenerate} groups with equal rewards")))
+        what = counted(figures.n_degenerate, "group")
+        rows.append(("no signal", Text(f"{what} with equal rewards: nothing to learn from")))
     return Group(title, _pairs(rows))
 
 
@@ -170,6 +174,11 @@ def _pass_rate(view: RunView) -> Text:
     if figures.pass_at_k is not None and figures.k > 1:
         text.append(f"   pass@{figures.k} {percent(figures.pass_at_k)}")
     return text
+
+
+def counted(number: int, noun: str) -> str:
+    """As in "1 group" and "2 groups"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def percent(share: float) -> str:
@@ -232,7 +241,10 @@ def _spans(lines: tuple[SpanLine, ...], width: int) -> Table:
     table = _columns("sample", "", "tokens", "novelty", "weight")
     table.add_column("most novel spans", overflow="fold", ratio=1)
     for line in lines:
-        before, inside, after = (plain(piece) for piece in line.text)
+        before, after = plain(line.text.before), plain(line.text.after)
+        inside = plain(line.text.inside)
+        if len(inside) > LONGEST_SPAN:  # a whole proof without a full stop is one step
+            inside = f"{inside[: LONGEST_SPAN // 2]} … {inside[-LONGEST_SPAN // 2 :]}"
         table.add_row(
             str(line.sample),
             _mark(line.success),

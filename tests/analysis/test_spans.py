@@ -79,8 +79,8 @@ def test_bad_shapes_are_refused() -> None:
 def test_text_and_context_follow_cells() -> None:
     text = "ab🙂cd"
     cells = [0, 1, 2, 2, 3, 4]  # the emoji is two tokens
-    assert span_text(text, cells, 1, 3, context=1) == ("a", "b🙂", "c")
+    assert span_text(text, cells, 1, 3, context=1) == ("a", "b🙂", "c…")
     assert span_text(text, cells, 3, 4, context=9) == ("ab", "🙂", "cd")
-    assert span_text(text, cells, 5, 6, context=0) == ("", "d", "")
+    assert span_text(text, cells, 5, 6, context=0) == ("…", "d", "")
     with pytest.raises(InvalidInputError):
         span_text(text, cells, 2, 2)
