@@ -232,10 +232,9 @@ def fence_two_sides(v: Numbers, s: Scratch) -> int:
 
 
 def check_fence(v: Numbers, answer: int, s: Scratch) -> tuple[int, int]:
-    around = s.step("Around again", "With the gate that is", answer, "+", v[2])
-    wides = s.step("Short sides again", "Once more, the two short sides make", v[1], "*", 2)
-    longs = s.step("Long sides again", "What is left for the long sides is", around, "-", wides)
-    return s.step("Check", "Without one long side that is", longs, "-", v[0]), v[0]
+    half = s.step("Half again", "Once more, half of the way around is", v[1], "+", v[0])
+    around = s.step("Around again", "Once more, all the way around is", half, "*", 2)
+    return s.step("Check", "The fence and the gate make", answer, "+", v[2]), around
 
 
 KINDS: tuple[Kind, ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import torch
@@ -12,8 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
-from examples.demo.problems import training_problems
-from examples.demo.solutions import CLEAN, Noise, write_solution
+from examples.demo.problems import DemoProblem, training_problems
+from examples.demo.solutions import CAREFUL, CLEAN, Noise, right_solution, write_solution
 from examples.demo.tokenizer import prompt_ids
 
 IGNORED = -100
@@ -33,18 +33,29 @@ class Example(NamedTuple):
 
 
 def written(
-    tokenizer: PreTrainedTokenizerFast, excluded: set, n_examples: int, noise: Noise, seed: int
-) -> list[Example]:
+    tokenizer: PreTrainedTokenizerFast, excluded: set, n_examples: int, seed: int,
+    write: Callable[[DemoProblem, random.Random], str],
+) -> list[Example]:  # fmt: skip
     """Problems with a written solution each."""
     rng = random.Random(seed)
     problems = training_problems(seed, excluded)
     examples = []
     for problem in itertools.islice(problems, n_examples):
         prompt = prompt_ids(tokenizer, problem.question)
-        text = write_solution(problem, rng, noise).text
+        text = write(problem, rng)
         completion = [*tokenizer.encode(text, add_special_tokens=False), tokenizer.eos_token_id]
         examples.append(Example(prompt + completion, [IGNORED] * len(prompt) + completion))
     return examples
+
+
+def taught(problem: DemoProblem, rng: random.Random) -> str:
+    """A right solution; half of them with a wrong start that a check may save."""
+    return right_solution(problem, rng, rng.choice((CLEAN, CAREFUL)))
+
+
+def usual(problem: DemoProblem, rng: random.Random) -> str:
+    """A solution with all its slips: about half of them are right."""
+    return write_solution(problem, rng, Noise()).text
 
 
 def drills(tokenizer: PreTrainedTokenizerFast, n_drills: int, seed: int) -> list[Example]:
@@ -126,9 +137,9 @@ def warm_up(
     """
     rng = random.Random(seed)
     pad = tokenizer.pad_token_id
-    school = written(tokenizer, excluded, n_examples, CLEAN, seed)
+    school = written(tokenizer, excluded, n_examples, seed, taught)
     school += drills(tokenizer, n_examples // 2, seed)
-    habits = written(tokenizer, excluded, n_examples // 2, Noise(), seed + 1)
+    habits = written(tokenizer, excluded, n_examples // 2, seed + 1, usual)
     n_school = round(SCHOOL * n_steps)
     stream = itertools.chain(
         itertools.islice(batches(school, pad, rng), n_school), batches(habits, pad, rng)
