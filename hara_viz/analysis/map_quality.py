@@ -23,7 +23,8 @@ def map_quality(points: np.ndarray, coordinates: np.ndarray, k: int = 10) -> Map
     """Compare neighbourhoods in the space of the points [N, D] with those on the map [N, 2 or 3].
 
     Trustworthiness = 1 − 2 / (N k (2N − 3k − 1)) · Σ_i Σ_{j ∈ U_i} (rank(i, j) − k), where U_i are
-    map neighbours that are no true neighbours, and rank is by true distance. Chance gives about
+    map neighbours that are no true neighbours, and rank is by true distance (points that tie share
+    the better rank, so that equal points are never called torn apart). Chance gives about
     1/2 there and k / (N − 1) for the overlap.
 
     Args:

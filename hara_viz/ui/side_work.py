@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import streamlit as st
 
@@ -26,6 +27,8 @@ _KEPT = 64
 class _Workshop:
     process: SideProcess = field(default_factory=SideProcess)
     futures: OrderedDict[Hashable, Future[Any]] = field(default_factory=OrderedDict)
+    since: WeakKeyDictionary[Future[Any], float] = field(default_factory=WeakKeyDictionary)
+    """When each was asked for, on the monotonic clock."""
 
 
 def computed(function: Callable[..., Any], *arguments: Hashable, message: str, key: str) -> Any:
@@ -69,6 +72,7 @@ def begun(
     name = (function, arguments)
     if name not in shop.futures:
         shop.futures[name] = shop.process.submit(function, *arguments, *also)
+        shop.since[shop.futures[name]] = time.monotonic()
         while len(shop.futures) > _KEPT:
             shop.futures.popitem(last=False)
     shop.futures.move_to_end(name)
@@ -77,7 +81,7 @@ def begun(
 
 def renew_when_done(future: Future[Any], message: str, key: str) -> None:
     """Say that a result is on its way, with a Stop button; run the page again once it is there."""
-    since = time.monotonic()
+    since = _workshop().since[future]
 
     def wait() -> None:
         if future.done():

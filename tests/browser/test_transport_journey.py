@@ -1,0 +1,77 @@
+"""From a token in the plan to its point on the map and back, in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.conftest import settle
+from tests.browser.test_rollouts_journey import shoot
+from tests.small_runs import HOSTILE, PENS
+
+pytestmark = pytest.mark.browser
+
+
+def ready(page, name: str):
+    """A canvas component, once it has been drawn."""
+    shown = page.locator(f".{name}[data-ready=yes]")
+    shown.wait_for(timeout=60_000)
+    return shown
+
+
+def test_a_token_is_picked_in_the_plan_and_found_on_the_map(app_url, open_page) -> None:
+    page = open_page(f"{app_url}/transport?run=small&problem={PENS.problem_id}&rollout=4")
+    plan = ready(page, "htp")
+    shoot(page, "transport-light")
+
+    # A click in the matrix: address at once, the word in the text marked, Python follows.
+    box = plan.locator("canvas").bounding_box()
+    page.mouse.click(box["x"] + 208 + (box["width"] - 208) * (2.5 / 12), box["y"] + 60)
+    page.wait_for_function("document.location.search.includes('token=')")
+    token = int(plan.get_attribute("data-token"))
+    assert f"rollout=4&token={token}" in page.url
+    assert plan.locator(".pinned").get_attribute("data-cell") == str(token)
+    settle(page)
+
+    # Pointing at a word names its atoms; builds stay at one.
+    plan.locator("[data-cell]").nth(1).hover()
+    assert "its mass goes" in plan.locator(".tip").inner_text()
+    assert plan.get_attribute("data-builds") == "1"
+
+    # The selection holds across pages: its point is lit on the map.
+    page.get_by_role("link", name="Embedding").click()
+    shown = ready(page, "hem")
+    page.wait_for_function("document.location.search.includes('token=')")
+    settle(page)
+    assert (shown.get_attribute("data-sample"), shown.get_attribute("data-token")) == (
+        "4",
+        str(token),
+    )
+    assert shown.get_attribute("data-lit") != ""
+    shoot(page, "embedding-light")
+
+    # Another point: text beside the map, address, selection.
+    x, y = shown.evaluate("map => map.pointPlace(5)")
+    box = shown.locator("canvas").bounding_box()
+    page.mouse.click(box["x"] + x, box["y"] + y)
+    page.wait_for_function(f"!document.location.search.includes('rollout=4&token={token}')")
+    picked = shown.get_attribute("data-sample"), shown.get_attribute("data-token")
+    assert f"rollout={picked[0]}&token={picked[1]}" in page.url
+    assert f"rollout {picked[0]} " in shown.locator(".picked").inner_text()
+    settle(page)
+    page.reload()
+    settle(page)
+    again = ready(page, "hem")
+    assert again.get_attribute("data-token") == picked[1]
+
+
+@pytest.mark.parametrize(("address", "name"), [("transport", "htp"), ("embedding", "hem")])
+def test_hostile_text_stays_text(app_url, open_page, address: str, name: str) -> None:
+    link = f"{app_url}/{address}?run=small&problem={HOSTILE.problem_id}&rollout=1&token=1"
+    page = open_page(link, scheme="dark")
+    shown = ready(page, name)
+    settle(page)
+    assert page.title() == "HarA-Viz"
+    assert page.locator("img[src=x], a[href^=javascript]").count() == 0
+    text = shown.locator(".running" if name == "htp" else ".picked").inner_text()
+    assert "</style></div><b>bold</b>" in text
+    shoot(page, f"{address}-hostile-dark")

@@ -1,0 +1,202 @@
+"""The embedding page: points, colours and quality recomputed; lasso and links."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from hara_viz import open_run
+from hara_viz.analysis.projection import principal_components
+from hara_viz.components.embedding_map import decode
+from hara_viz.credit import CreditConfig
+from hara_viz.types import GroupKey
+from tests.pages.test_rollouts import recompute
+from tests.small_runs import HOSTILE, HOSTILE_TEXTS, PENS
+from tests.ui.apptest import (
+    checked,
+    click_row,
+    component,
+    open_app,
+    plain,
+    selection,
+    shown_text,
+    table,
+    trigger,
+)
+
+pytestmark = pytest.mark.usefixtures("app_runs")
+PAGE = "pages/embedding.py"
+LINK = {"run": "small", "problem": PENS.problem_id}
+
+
+@pytest.fixture(autouse=True)
+def pca_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PCA as the form's default: UMAP compiles for half a minute; one test waits for it."""
+    from hara_viz.ui import map_form
+
+    monkeypatch.setitem(map_form._DEFAULTS, "method", "pca")
+
+
+def unit_states(run: Path) -> np.ndarray:
+    states = open_run(run).load_states(GroupKey(None, PENS.problem_id, 0), 4)
+    assert states is not None
+    return torch.nn.functional.normalize(states.states.float(), dim=1).numpy()
+
+
+def test_points_colours_and_atoms_are_those_of_the_group(small_run: Path) -> None:
+    at = open_app(LINK, page=PAGE)
+    frame = decode(component(at, "map").bytes)
+    group, credit = recompute(small_run, PENS.problem_id, CreditConfig())
+    states = unit_states(small_run)
+    expected, shares = principal_components(states, 2)
+    np.testing.assert_allclose(np.stack([frame.x, frame.y], 1), expected, atol=1e-5)
+    assert frame.colouring.label == "Novelty"
+    np.testing.assert_allclose(frame.colouring.values, credit.novelty, rtol=1e-5)
+    assert [(r.sample, r.success) for r in frame.rollouts] == [
+        (r.sample, r.reward == 1.0) for r in group.rollouts
+    ]
+    assert len(frame.atoms) == 16
+    # An atom is the plan-weighted mean of its class's states, at unit length as cosine has it.
+    right = credit.outcomes[0]
+    offsets = np.cumsum([0, *(len(r.completion_ids) for r in group.rollouts)])
+    plans = [plan.double().numpy() for plan in right.plans]
+    flow = sum(
+        plan.T @ states[offsets[row] : offsets[row + 1]]
+        for row, plan in zip(right.rows, plans, strict=True)
+    )
+    flow /= np.linalg.norm(flow, axis=1, keepdims=True)
+    # PCA is affine: solve for its axes from the points, then place the atoms.
+    axes, *_ = np.linalg.lstsq(states - states.mean(0), expected, rcond=None)
+    placed = np.array([[atom.x, atom.y] for atom in frame.atoms if atom.success])
+    np.testing.assert_allclose(placed, (flow - states.mean(0)) @ axes, atol=1e-3)
+    said = shown_text(at)
+    assert (
+        f"Its axes carry {100 * shares[0]:.0f} % + {100 * shares[1]:.0f} % of the variance" in said
+    )
+    assert "they took no part in the fit" in said
+
+
+def test_trustworthiness_beside_the_picture_is_scikit_learns(small_run: Path) -> None:
+    from sklearn.manifold import trustworthiness
+
+    at = open_app(LINK, page=PAGE)
+    states = unit_states(small_run)
+    expected = trustworthiness(states, principal_components(states, 2)[0], n_neighbors=10)
+    shown = re.search(r"Trustworthiness (\d\.\d+)", shown_text(at))
+    assert shown is not None
+    # Equal states (the same first word) tie; ties are ranked in our own way.
+    assert float(shown.group(1)) == pytest.approx(expected, abs=0.01)
+
+
+def test_colours_change_and_points_stay() -> None:
+    at = open_app(LINK, page=PAGE)
+    before = decode(component(at, "map").bytes)
+    checked(at.selectbox(key="map.colour").select("outcome").run())
+    after = decode(component(at, "map").bytes)
+    np.testing.assert_array_equal(before.x, after.x)
+    assert (before.name, after.colouring.categories) == (after.name, ("right", "wrong"))
+    checked(at.selectbox(key="map.colour").select("entropy").run())
+    assert selection(at).signal == "entropy" and at.query_params["signal"] == "entropy"
+    assert decode(component(at, "map").bytes).colouring.label == "Entropy"
+    checked(at.selectbox(key="map.colour").select("position").run())
+    values = decode(component(at, "map").bytes).colouring.values
+    assert (values.min(), values.max()) == (0.0, 1.0)
+
+
+def test_steps_stand_for_their_tokens(small_run: Path) -> None:
+    at = open_app(LINK, page=PAGE)
+    checked(at.selectbox(key="map.points").select("step").run())
+    frame = decode(component(at, "map").bytes)
+    group, credit = recompute(small_run, PENS.problem_id, CreditConfig())
+    assert frame.span.sum() == sum(len(r.completion_ids) for r in group.rollouts)
+    assert len(frame.x) == sum(len(set(r.reasoning_step or ())) for r in group.rollouts)
+    first = credit.novelty[: int(frame.span[0])].mean()
+    assert frame.colouring.values[0] == pytest.approx(float(first), rel=1e-5)
+
+
+def test_a_cap_is_kept_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    from hara_viz.ui import map_form
+
+    monkeypatch.setitem(map_form._DEFAULTS, "cap", 20)
+    monkeypatch.setattr(map_form, "_CAPS", (20, 500))
+    at = open_app(LINK, page=PAGE)
+    frame = decode(component(at, "map").bytes)
+    assert len(frame.x) == 20 and set(frame.row) == set(range(6))
+    assert "20 of 91 points are shown, evenly over rollouts" in plain(shown_text(at))
+
+
+def test_a_lasso_lists_its_texts_and_leads_to_them() -> None:
+    at = open_app(LINK, page=PAGE)
+    name = decode(component(at, "map").bytes).name
+    trigger(at, "map", "lasso", {"name": name, "points": [2, 1, 10_000, -3, 20]})
+    shown = table(at, "lasso.table")
+    frame = decode(component(at, "map").bytes)
+    rows = [frame.rollouts[frame.row[i]].sample for i in (1, 2, 20)]
+    assert list(shown["rollout"]) == rows
+    assert list(shown["token"]) == [int(frame.token[i]) for i in (1, 2, 20)]
+    words = next(t.value for t in at.dataframe if "times" in t.value)
+    assert words["times"].sum() == 3
+    click_row(at, "lasso.table", 2)
+    assert (selection(at).sample, selection(at).token) == (rows[2], int(frame.token[20]))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        3,
+        {"name": "x"},
+        {"name": 1, "points": ["a"]},
+        {"name": "elsewhere", "points": [1]},
+    ],
+)
+def test_a_lasso_that_makes_no_sense_shows_nothing(said: object) -> None:
+    at = open_app(LINK, page=PAGE)
+    trigger(at, "map", "lasso", said)
+    with pytest.raises(KeyError):
+        table(at, "lasso.table")
+
+
+def test_space_shows_all_points_with_inert_text() -> None:
+    at = open_app({"run": "small", "problem": HOSTILE.problem_id}, page=PAGE)
+    checked(at.selectbox(key="map.dimensions").select(3).run())
+    (chart,) = at.get("plotly_chart")
+    assert "<" not in chart.proto.spec
+    assert "&lt;script&gt;" in chart.proto.spec
+
+
+def test_a_run_without_states_names_the_command() -> None:
+    at = open_app({"run": "no-states", "problem": PENS.problem_id}, page=PAGE)
+    assert "hara-viz states RUN --model MODEL" in shown_text(at)
+
+
+def test_hostile_text_is_never_markdown() -> None:
+    at = open_app({"run": "small", "problem": HOSTILE.problem_id}, page=PAGE)
+    markup = [*at.markdown, *at.caption, *at.info, *at.warning]
+    rendered = "\n".join(str(element.value) for element in markup)
+    for text, _ in HOSTILE_TEXTS:
+        for word in text.split():
+            assert word not in rendered or word.isalnum()
+    texts = {cell.text for r in decode(component(at, "map").bytes).rollouts for cell in r.cells}
+    assert "<script>document.title='owned'</script>" in texts
+
+
+@pytest.mark.slow
+def test_umap_comes_from_a_process_of_its_own_while_pca_is_shown() -> None:
+    at = open_app(LINK, page=PAGE)
+    by_pca = decode(component(at, "map").bytes)
+    checked(at.selectbox(key="map.method").select("umap").run())
+    deadline = time.monotonic() + 240
+    while time.monotonic() < deadline and "UMAP of" not in shown_text(at):
+        assert "PCA of" in shown_text(at)
+        time.sleep(2)
+        checked(at.run())
+    frame = decode(component(at, "map").bytes)
+    assert "UMAP of 91 tokens" in shown_text(at)
+    assert "by UMAP's transform" in shown_text(at)
+    assert not np.allclose(frame.x, by_pca.x)

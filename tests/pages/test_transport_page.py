@@ -1,0 +1,200 @@
+"""The transport page: its numbers are those of `hara_viz.credit`, its empty views say why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hara_viz.components.transport_plan import decode
+from hara_viz.credit import CreditConfig
+from hara_viz.ui.exact_panel import small_enough
+from tests.pages.test_rollouts import recompute
+from tests.small_runs import APPLES, HOSTILE, HOSTILE_TEXTS, PENS
+from tests.ui.apptest import (
+    checked,
+    click_row,
+    component,
+    open_app,
+    plain,
+    selection,
+    shown_text,
+    table,
+    trigger,
+)
+
+pytestmark = pytest.mark.usefixtures("app_runs")
+PAGE = "pages/transport.py"
+LINK = {"run": "small", "problem": PENS.problem_id}
+
+
+def table_with(at, column: str):
+    """The table with that column (tables to read have no key)."""
+    return next(t.value for t in at.dataframe if column in t.value)
+
+
+def test_the_plan_on_the_page_is_the_one_a_trainer_would_get(small_run: Path) -> None:
+    at = open_app({**LINK, "rollout": "4"}, page=PAGE)
+    frame = decode(component(at, "plan").bytes)
+    group, credit = recompute(small_run, PENS.problem_id, CreditConfig())
+    wrong = credit.outcomes[1]
+    plan = wrong.plans[wrong.rows.index(4)].double().numpy()
+    assert (frame.sample, frame.success) == (4, False)
+    assert [atom.location for atom in frame.atoms] == sorted(a.location for a in frame.atoms)
+    order = [atom.name for atom in frame.atoms]
+    np.testing.assert_allclose(frame.shares, (plan * len(plan))[:, order], atol=1e-4)
+    start = sum(len(r.completion_ids) for r in group.rollouts[:4])
+    own = slice(start, start + len(plan))
+    np.testing.assert_allclose(frame.feature, credit.novelty_feature[own], rtol=1e-5)
+    np.testing.assert_allclose(frame.structure, credit.novelty_structure[own], rtol=1e-5)
+    total = float(credit.novelty[own].mean())
+    assert f"Cost of this plan {total:.4f}" in shown_text(at)
+
+
+def test_the_solver_panel_shows_k_rounds_error_and_convergence(small_run: Path) -> None:
+    at = open_app(LINK, page=PAGE)
+    _, credit = recompute(small_run, PENS.problem_id, CreditConfig())
+    shown = table_with(at, "last change")
+    assert list(shown["outcome"]) == ["right", "wrong"]
+    for row, outcome in zip(shown.itertuples(), credit.outcomes, strict=True):
+        assert outcome.barycenter is not None
+        assert row.rounds == outcome.iterations == len(outcome.changes)
+        assert row.converged == outcome.converged
+    assert list(shown["support points K"]) == [8, 8]
+    np.testing.assert_allclose(
+        shown["marginal error"], [o.marginal_error for o in credit.outcomes], rtol=1e-5
+    )
+    np.testing.assert_allclose(shown["last change"], [o.changes[-1] for o in credit.outcomes])
+    assert "α **0.500**" in shown_text(at) and "anchors **16 quantile**" in shown_text(at)
+
+
+def test_a_solver_that_stops_too_early_is_called_out() -> None:
+    at = open_app({**LINK, "credit.max_iterations": "1"}, page=PAGE)
+    assert list(table_with(at, "last change")["converged"]) == [False, False]
+    assert [w.value.count("has not converged") for w in at.warning] == [1, 1]
+
+
+def test_atoms_read_in_order_and_lead_to_their_tokens() -> None:
+    at = open_app(LINK, page=PAGE)
+    right, wrong = table(at, "atoms.right"), table(at, "atoms.wrong")
+    for shown in (right, wrong):
+        assert list(shown["at"]) == sorted(shown["at"])
+        np.testing.assert_allclose(shown["mass"], 1.0, atol=0.02)
+        assert sorted(shown["atom"]) == list(range(8))
+    # Nearest in both directions: no right atom is nearer to a wrong one than the smallest gap.
+    assert right["gap"].min() == pytest.approx(wrong["gap"].min())
+    click_row(at, "atoms.wrong", 0)
+    chosen = selection(at)
+    assert chosen.sample in (3, 4, 5) and chosen.token is not None
+    assert at.query_params["token"] == str(chosen.token)
+    frame = decode(component(at, "plan").bytes)
+    assert frame.sample == chosen.sample
+    assert frame.atoms[0].text.split(" / ")[0] in frame.cells[chosen.token].text
+
+
+def test_a_pick_in_the_matrix_reaches_the_selection_by_the_bus() -> None:
+    at = open_app(LINK, page=PAGE)
+    before = component(at, "plan").bytes
+    trigger(at, "bus", "move", {"sample": 0, "token": 5})
+    assert (selection(at).sample, selection(at).token) == (0, 5)
+    assert at.query_params["token"] == "5"
+    assert component(at, "plan").bytes == before, "a selection never rides in the frame"
+
+
+def test_the_rollout_box_moves_the_selection() -> None:
+    at = open_app(LINK, page=PAGE)
+    checked(at.selectbox(key="plan.rollout").select(5).run())
+    assert selection(at).sample == 5
+    assert decode(component(at, "plan").bytes).sample == 5
+
+
+@pytest.mark.parametrize("reference", ["leave_one_out", "opposite_outcome", "group"])
+def test_other_references_change_the_plan_and_say_so(small_run: Path, reference) -> None:
+    at = open_app({**LINK, "rollout": "0", "credit.reference": reference}, page=PAGE)
+    frame = decode(component(at, "plan").bytes)
+    config = replace(CreditConfig(), reference=reference)
+    _, credit = recompute(small_run, PENS.problem_id, config)
+    plan = credit.outcomes[0].plans[0].double().numpy() * len(frame.own)
+    order = [atom.name for atom in frame.atoms]
+    np.testing.assert_allclose(frame.shares, plan[:, order], atol=1e-4)
+    assert f"Reference {reference}" in shown_text(at)
+
+
+def test_another_signal_still_shows_haras_plans() -> None:
+    at = open_app({**LINK, "credit.signal": "entropy"}, page=PAGE)
+    assert "The plans below are HarA's" in shown_text(at)
+    assert decode(component(at, "plan").bytes).sample == 0
+
+
+def test_a_class_without_rollouts_is_explained() -> None:
+    at = open_app({"run": "small", "problem": APPLES.problem_id}, page=PAGE)
+    assert "No rollout of this group is right" in shown_text(at)
+    assert decode(component(at, "plan").bytes).success is False
+
+
+def test_a_lone_rollout_has_no_plan_and_a_way_on() -> None:
+    at = open_app({"run": "lone", "problem": PENS.problem_id, "rollout": "0"}, page=PAGE)
+    said = plain(at.info[0].value)
+    assert "only right one" in said and "novelty is 0" in said and "Choose another rollout" in said
+    assert "One right rollout alone makes no pattern" in shown_text(at)
+    checked(at.button(key="plan.other").click().run())
+    assert selection(at).sample == 1
+    assert decode(component(at, "plan").bytes).sample == 1
+
+
+@pytest.fixture(scope="module", autouse=True)
+def lone_run(small_runs: Path) -> Path:
+    """A group with one right rollout and two wrong ones, beside the small runs."""
+    from hara_viz.store import RunWriter, open_run
+    from tests.small_runs import PENS_TEXTS, group_of, states_of
+
+    path = small_runs / "lone"
+    if not path.exists():
+        group = group_of(PENS, [PENS_TEXTS[0], PENS_TEXTS[3], PENS_TEXTS[4]])
+        with RunWriter(path, open_run(small_runs / "small").info) as writer:
+            writer.write_part([group], [states_of(group, layer) for layer in (2, 4)])
+            writer.finish()
+    return path
+
+
+def test_a_run_without_states_names_the_command() -> None:
+    at = open_app({"run": "no-states", "problem": PENS.problem_id}, page=PAGE)
+    assert "hara-viz states" in plain(at.warning[0].value)
+    assert "hara-viz states RUN --model MODEL" in shown_text(at)
+
+
+def test_exact_agreement_is_measured_on_demand(small_run: Path) -> None:
+    at = open_app(LINK, page=PAGE)
+    checked(at.button(key="exact.go").click().run(timeout=240))
+    shown = table_with(at, "fast with exact")
+    _, fast = recompute(small_run, PENS.problem_id, CreditConfig())
+    _, exact = recompute(small_run, PENS.problem_id, CreditConfig(solver="exact"))
+    from scipy.stats import spearmanr
+
+    n_right = int(shown["tokens"][0])
+    expected = [
+        spearmanr(fast.novelty[own], exact.novelty[own]).statistic
+        for own in (slice(0, n_right), slice(n_right, None))
+    ]
+    np.testing.assert_allclose(shown["fast with exact"], expected, atol=1e-6)
+    assert shown["ceiling: exact with exact"].between(-1, 1).all()
+
+
+def test_what_runs_live_is_bounded() -> None:
+    assert small_enough([128] * 8)
+    assert not small_enough([256] * 16)
+    assert not small_enough([2000])
+
+
+def test_hostile_text_is_never_markdown() -> None:
+    at = open_app({"run": "small", "problem": HOSTILE.problem_id, "rollout": "1"}, page=PAGE)
+    markup = [*at.markdown, *at.caption, *at.info, *at.warning]
+    rendered = "\n".join(str(element.value) for element in markup)
+    for text, _ in HOSTILE_TEXTS:
+        for word in text.split():
+            assert word not in rendered or word.isalnum()
+    assert "onerror" not in rendered
+    frame = decode(component(at, "plan").bytes)
+    assert "</style></div><b>bold</b>" in {cell.text for cell in frame.cells}
