@@ -11,10 +11,12 @@ import streamlit as st
 from hara_viz.analysis.signals import lengths_of, signal_values
 from hara_viz.backend.credit import GroupCredit
 from hara_viz.backend.runs import Run
+from hara_viz.backend.side_calls import credit_group_at
 from hara_viz.credit import CreditConfig
 from hara_viz.errors import HaraError
 from hara_viz.types import GroupKey, Rollout, RolloutGroup, is_success
-from hara_viz.ui import data, state
+from hara_viz.ui import data, drawer, state
+from hara_viz.ui.side_work import computed
 from hara_viz.ui.words import inert
 
 
@@ -30,7 +32,7 @@ class GroupView:
     config: CreditConfig
     """The config that `credit` was computed with."""
     refused: str | None
-    """Why the config asked for could not be computed; `credit` is then uniform."""
+    """Why the config asked for could not be computed; `credit` is then uniform GRPO."""
 
     @property
     def offsets(self) -> list[int]:
@@ -63,14 +65,34 @@ def selected_group() -> GroupView | None:
     run = data.run(selection.run)
     key = GroupKey(selection.global_step, selection.problem, selection.group)
     config = data.for_run(selection.credit, run)
-    refused = None
+    credit, refused = None, None
     try:
-        credit = data.group_credit(selection.run, key, config, selection.layer)
+        credit = _credit(run, selection.run, key, config, selection.layer)
     except HaraError as error:
         refused = str(error)
+    if credit is None:
         config = CreditConfig(signal="uniform", success_threshold=config.success_threshold)
         credit = data.group_credit(selection.run, key, config, selection.layer)
     return GroupView(run, selection.run, key, credit.group, credit, config, refused)
+
+
+def _credit(
+    run: Run, name: str, key: GroupKey, config: CreditConfig, layer: int | None
+) -> GroupCredit | None:
+    """Computed here if that is quick, else in the side process; None: stopped there."""
+    n_tokens = sum(lengths_of(data.group(name, key)))
+    if n_tokens <= drawer.LIVE_TOKENS or config.signal == "uniform":
+        return data.group_credit(name, key, config, layer)
+    return computed(
+        credit_group_at,
+        str(run.path),
+        data.run_stamp(name),
+        key,
+        config.to_json(),
+        layer,
+        message=f"Computing the credit of {n_tokens:,} tokens …",
+        key="credit.group",
+    )
 
 
 def refusal(view: GroupView) -> None:

@@ -6,8 +6,8 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 from hara_viz.analysis.signals import SIGNALS
+from hara_viz.backend.credit import GroupCredit
 from hara_viz.components.token_heatmap import assets, encode, frame_of
-from hara_viz.credit import CreditConfig
 from hara_viz.types import GroupKey
 from hara_viz.ui import data, state
 from hara_viz.ui.bus import take
@@ -30,6 +30,7 @@ def heatmap(view: GroupView) -> None:
             view.key,
             view.config.to_json(),
             state.current().layer,
+            view.credit,
         ),
         on_pick_change=lambda: take(st.session_state[KEY]["pick"]),
         on_view_change=lambda: take(st.session_state[KEY]["view"]),
@@ -42,15 +43,15 @@ def heatmap(view: GroupView) -> None:
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _frame(run: str, stamp: int, key: GroupKey, config: str, layer: int | None) -> bytes:
-    opened = data.run(run)
-    found = data.group_credit(run, key, CreditConfig.from_json(config), layer)
-    checkpoint = opened.info.checkpoint
+def _frame(
+    run: str, stamp: int, key: GroupKey, config: str, layer: int | None, _found: GroupCredit
+) -> bytes:
+    checkpoint = data.run(run).info.checkpoint
     return encode(
         frame_of(
-            found.group,
-            found.credit,
+            _found.group,
+            _found.credit,
             special_ids=checkpoint.special_ids if checkpoint else (),
-            success_threshold=found.config.success_threshold,
+            success_threshold=_found.config.success_threshold,
         )
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
 import streamlit as st
@@ -50,12 +51,13 @@ def run_frame(summaries: Sequence[RunSummary], figures: Sequence[RunFigures]) ->
 
 def _line(summary: RunSummary, figures: RunFigures) -> dict[str, object]:
     info = summary.info
-    checkpoint = info.checkpoint.path if info and info.checkpoint else None
+    checkpoint = _last_name(info.checkpoint.path) if info and info.checkpoint else None
+    problems = _last_name(info.problem_set or "unknown set") if info else ""
     return {
         "run": summary.name,
         "checkpoint": checkpoint,
         "step": info.global_step if info else None,
-        "problems": f"{figures.n_problems} · {info.problem_set}" if info else None,
+        "problems": f"{figures.n_problems} · {problems}",
         "rollouts": figures.n_rollouts,
         "pass@1": _per_cent(figures.pass_at_1),
         "pass@k": _per_cent(figures.pass_at_k),
@@ -67,6 +69,11 @@ def _line(summary: RunSummary, figures: RunFigures) -> dict[str, object]:
         "state": "complete" if summary.complete else "growing" if summary.writing else "stopped",
         "created": (info.created[:16].replace("T", " ") if info else None),
     }
+
+
+def _last_name(path: str) -> str:
+    """The end of a local path; a hub id as it is."""
+    return Path(path).name if Path(path).is_absolute() or path.count("/") > 1 else path
 
 
 def _per_cent(share: float | None) -> float | None:

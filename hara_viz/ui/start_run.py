@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from hara_viz.backend.devices import Device, list_devices
+from hara_viz.backend.job_calls import sample_arguments
 from hara_viz.backend.problem_preview import REWARD_NAMES, ProblemPreview, preview_problems
+from hara_viz.backend.sampling_job import SampleJob
+from hara_viz.backend.side_calls import preview_prompt
 from hara_viz.errors import HaraError
 from hara_viz.ui.finder import find_checkpoints, find_problem_sets, short_name
 from hara_viz.ui.job_panel import launch
 from hara_viz.ui.roots import Roots, roots
 from hara_viz.ui.sample_jobs import Wish, jobs_of, resolve
 from hara_viz.ui.sampling_form import sampling_form
+from hara_viz.ui.side_work import computed
 from hara_viz.ui.words import count, inert
 
 _STATES = ("all", "mixed", "none")
@@ -39,12 +44,33 @@ def start_run() -> None:
     except HaraError as error:
         st.warning(inert(str(error)))
         jobs = ()
+    if jobs and preview is not None:
+        _prompt_box(jobs[0])
     label = "Start" if len(jobs) < 2 else f"Start a series of {len(jobs)} runs"
     ready = bool(jobs) and preview is not None
     if st.button(label, type="primary", disabled=not ready, icon=":material/play_arrow:"):
         launch(jobs)
     if not ready:
         st.caption("Choose a checkpoint and a problem set; nothing is sampled before Start.")
+
+
+def _prompt_box(job: SampleJob) -> None:
+    """The first prompt as this checkpoint will read it, on demand: that needs its tokenizer."""
+    arguments = json.dumps(sample_arguments(job))
+    wanted = st.toggle(
+        "Show the first prompt as the checkpoint reads it",
+        key="start.prompt",
+        help="Loads the checkpoint beside the app, on the CPU; a large one takes its time",
+    )
+    if not wanted:
+        return
+    prompt = computed(
+        preview_prompt, arguments, message="Loading the checkpoint …", key="start.prompt_work"
+    )
+    if prompt is not None:
+        how = "its chat template" if prompt.templated else "plain text: it has no chat template"
+        st.caption(f"{count(prompt.n_tokens, 'token')}, by {how}")
+        st.code(prompt.text, language=None, wrap_lines=True)
 
 
 def _checkpoint_box(places: Roots) -> list[str]:

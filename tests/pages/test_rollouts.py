@@ -13,6 +13,7 @@ from hara_viz import open_run
 from hara_viz.components.token_heatmap import decode, signal_values
 from hara_viz.credit import Credit, CreditConfig, assign_credit_packed
 from hara_viz.types import GroupKey, RolloutGroup
+from hara_viz.ui import drawer
 from tests.small_runs import APPLES, HOSTILE, HOSTILE_TEXTS, PENS
 from tests.ui.apptest import (
     checked,
@@ -206,3 +207,14 @@ def test_hostile_text_is_never_markdown() -> None:
     assert "onerror" not in rendered
     frame = decode(component(at, "heatmap").bytes)
     assert "<script>document.title='owned'</script>" in {kind.text for kind in frame.kinds}
+
+
+def test_a_large_group_is_computed_beside_the_app(
+    small_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawer, "LIVE_TOKENS", 10)
+    config = CreditConfig(alpha=0.3)
+    at = open_app({"run": "small", "problem": PENS.problem_id, "credit.alpha": "0.3"})
+    _, credit = recompute(small_run, PENS.problem_id, config)
+    shown = signal_values(decode(component(at, "heatmap").bytes), "novelty")
+    np.testing.assert_allclose(shown, credit.novelty, atol=2e-3)

@@ -79,8 +79,8 @@ def wait_for(condition, seconds: float = 60.0) -> None:
         time.sleep(0.05)
 
 
-def fill_form(at, problems: str):
-    checked(at.multiselect(key="start.checkpoints").set_value(["org/model"]).run())
+def fill_form(at, problems: str, checkpoint: str = "org/model"):
+    checked(at.multiselect(key="start.checkpoints").set_value([checkpoint]).run())
     at.session_state["start.problems"] = problems  # chosen, or typed
     return checked(at.run())
 
@@ -120,3 +120,15 @@ def test_a_problem_set_that_cannot_be_read_is_named(
     at = fill_form(open_app({"run": "small"}, PAGE), name)
     assert said in plain(at.error[0].value)
     assert next(button for button in at.button if button.label == "Start").disabled
+
+
+def test_the_rendered_prompt_is_shown_on_demand(
+    problem_file: Path, tiny_policy_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HARA_VIZ_ROOTS", f"{problem_file.parent}:{tiny_policy_dir.parent}")
+    at = fill_form(open_app({"run": "small"}, PAGE), problem_file.name, tiny_policy_dir.name)
+    assert not at.code
+    checked(at.toggle(key="start.prompt").set_value(True).run())
+    (prompt,) = [code.value for code in at.code if PENS.messages[0].content in code.value]
+    assert prompt != PENS.messages[0].content, "the chat template has put something around it"
+    assert "by its chat template" in shown_text(at)

@@ -61,7 +61,7 @@ def test_a_link_that_asks_in_vain_says_so_and_shows_something(
 ) -> None:
     at = open_app({"run": "small", **link})
     assert said in plain(at.warning[0].value)
-    assert table(at, "problems.list").shape[0] == 3
+    assert table(at, "problems.list").shape[0] > 0
     at.run()
     assert not any(said in plain(w.value) for w in at.warning), "said once is enough"
 

@@ -1,0 +1,49 @@
+"""What the app asks of its side process: plain, hashable arguments in, picklable results out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+
+from hara_viz.backend.credit import GroupCredit, credit_group
+from hara_viz.backend.job_calls import sample_job
+from hara_viz.backend.sample import preview
+from hara_viz.credit import CreditConfig
+from hara_viz.store import open_run
+from hara_viz.types import GroupKey
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPreview:
+    """The first prompt as the policy will read it."""
+
+    text: str
+    n_tokens: int
+    templated: bool
+    """False: the checkpoint has no chat template, the prompt is plain text."""
+
+
+def credit_group_at(
+    path: str, stamp: int, key: GroupKey, config: str, layer: int | None
+) -> GroupCredit:
+    """`credit_group` by the run's path; `stamp` tells apart the states of a run that changes.
+
+    Raises:
+        HaraError: as `credit_group`.
+    """
+    del stamp
+    return credit_group(open_run(path), GroupKey(*key), CreditConfig.from_json(config), layer)
+
+
+def preview_prompt(arguments: str) -> PromptPreview:
+    """The first prompt of a sampling job, rendered; loads the checkpoint on the CPU.
+
+    Args:
+        arguments: of the job, as JSON.
+
+    Raises:
+        HaraError: as `preview`.
+    """
+    job = replace(sample_job(json.loads(arguments)), device="cpu")
+    prompt = preview(job).prompt
+    return PromptPreview(prompt.text, len(prompt.ids), prompt.templated)
