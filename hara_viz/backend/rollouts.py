@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from hara_viz.models import Completion, Policy
 from hara_viz.rewards import RewardItem, RewardPool
@@ -18,9 +19,17 @@ from hara_viz.text.spans import CutText, Span
 from hara_viz.types import Judgement, Problem, Rollout, RolloutGroup
 
 
+class JudgedGroup(NamedTuple):
+    """A group with its verdicts, and the completions that it was made of."""
+
+    group: RolloutGroup
+    completions: tuple[Completion, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class _Unjudged:
     rollouts: tuple[Rollout, ...]
+    completions: tuple[Completion, ...]
     verdicts: Future[list[Judgement]]
     seen: tuple[CutText, ...]
 
@@ -34,7 +43,7 @@ def judged_groups(
     group_size: int,
     global_step: int | None = None,
     split: str | None = None,
-) -> Iterator[RolloutGroup]:
+) -> Iterator[JudgedGroup]:
     """Groups with verdicts, in the order in which they were completed.
 
     Args:
@@ -46,16 +55,18 @@ def judged_groups(
         global_step: the training step of the checkpoint, if it is known.
         split: of the problem set, if it is known.
     """
-    drawn: list[Rollout] = []
+    drawn: list[Completion] = []
+    rollouts: list[Rollout] = []
     waiting: deque[_Unjudged] = deque()
     with ThreadPoolExecutor(1, thread_name_prefix="verify") as thread:
         for completion in completions:
             problem = problems[completion.request.problem_id]
             rollout = to_rollout(completion, problem, policy)
-            drawn.append(replace(rollout, global_step=global_step, split=split))
+            rollouts.append(replace(rollout, global_step=global_step, split=split))
+            drawn.append(completion)
             if len(drawn) == group_size:
-                waiting.append(_hand_over(tuple(drawn), policy.special_ids, pool, thread))
-                drawn = []
+                waiting.append(_hand_over(rollouts, drawn, policy.special_ids, pool, thread))
+                rollouts, drawn = [], []
             while waiting and waiting[0].verdicts.done():
                 yield _with_verdicts(waiting.popleft())
         while waiting:
@@ -112,24 +123,26 @@ def in_full_text(judgement: Judgement, seen: CutText) -> Judgement:
 
 
 def _hand_over(
-    rollouts: tuple[Rollout, ...],
+    rollouts: Sequence[Rollout],
+    completions: Sequence[Completion],
     special_ids: frozenset[int],
     pool: RewardPool,
     thread: ThreadPoolExecutor,
 ) -> _Unjudged:
     seen = tuple(what_a_verifier_sees(rollout, special_ids) for rollout in rollouts)
     items = [reward_item(r, s) for r, s in zip(rollouts, seen, strict=True)]
-    return _Unjudged(rollouts, thread.submit(pool.judge, items), seen)
+    verdicts = thread.submit(pool.judge, items)
+    return _Unjudged(tuple(rollouts), tuple(completions), verdicts, seen)
 
 
-def _with_verdicts(group: _Unjudged) -> RolloutGroup:
-    judged: Sequence[Judgement] = group.verdicts.result()
-    return RolloutGroup(
-        tuple(
-            with_judgement(rollout, in_full_text(judgement, seen))
-            for rollout, judgement, seen in zip(group.rollouts, judged, group.seen, strict=True)
+def _with_verdicts(group: _Unjudged) -> JudgedGroup:
+    judged = tuple(
+        with_judgement(rollout, in_full_text(judgement, seen))
+        for rollout, judgement, seen in zip(
+            group.rollouts, group.verdicts.result(), group.seen, strict=True
         )
     )
+    return JudgedGroup(RolloutGroup(judged), group.completions)
 
 
 def with_judgement(rollout: Rollout, judgement: Judgement) -> Rollout:

@@ -13,11 +13,12 @@ from torch import Tensor
 
 from hara_viz.backend.projected_states import check_size, project_layer
 from hara_viz.errors import InvalidInputError, MissingInputError
-from hara_viz.models import Policy, TeacherForced, load_policy, teacher_force
+from hara_viz.models import Completion, Policy, TeacherForced, load_policy, teacher_force
 from hara_viz.store import Reading, ReadingWriter, Run
 from hara_viz.types import (
     CheckpointInfo,
     GroupKey,
+    HiddenStates,
     Progress,
     Report,
     Rollout,
@@ -147,6 +148,26 @@ def prompt_of(rollout: Rollout) -> tuple[int, ...]:
     an empty completion stands behind one token.
     """
     return (rollout.prompt_ids or ())[: None if rollout.completion_ids else 1]
+
+
+def packed_states(
+    completions: Sequence[Completion], layers: Sequence[int], checkpoint: CheckpointInfo
+) -> tuple[HiddenStates, ...] | None:
+    """States that were kept while sampling, one record per layer; None if some were not."""
+    drawn = [completion for completion in completions if completion.ids]
+    kept = [completion.states for completion in drawn if completion.states is not None]
+    if len(kept) < len(drawn) or not kept:
+        return None
+    lengths = torch.tensor([0, *(len(completion.ids) for completion in completions)])
+    return tuple(
+        HiddenStates(
+            states=torch.cat([states[number] for states in kept]),
+            offsets=lengths.cumsum(0),
+            layer=layer,
+            after_norm=layer == checkpoint.n_layers,
+        )
+        for number, layer in enumerate(layers)
+    )
 
 
 def _readings(forced: TeacherForced) -> list[Reading]:

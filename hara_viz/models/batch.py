@@ -28,9 +28,13 @@ from hara_viz.models.rows import (
 class DecodeBatch:
     """Key-value cache, attention mask and next-token logits of the rows in flight."""
 
-    def __init__(self, policy: Policy, *, track_seen: bool = False) -> None:
+    def __init__(
+        self, policy: Policy, *, track_seen: bool = False, layers: Sequence[int] = ()
+    ) -> None:
         self.policy = policy
         self.track_seen = track_seen
+        self.layers = tuple(layers)
+        """Non-negative layers whose states are kept of each token that `step` reads."""
         self.movable = rows_can_move(policy.model.config)
         """False: all rows join together, and stay."""
         self.cache: Any = None
@@ -40,6 +44,8 @@ class DecodeBatch:
         """[B, V] float32: of the token that follows each row."""
         self.seen = torch.zeros(0, 0, dtype=torch.bool, device=policy.device)
         """[B, V]: tokens that a row holds; kept only if `track_seen`."""
+        self.states: list[Tensor] = []
+        """One [B, D] per layer: of the tokens that the last `step` read."""
 
     def __len__(self) -> int:
         return self.mask.shape[0]
@@ -81,7 +87,10 @@ class DecodeBatch:
         if self.track_seen:
             self.seen = self.seen.scatter(1, tokens[:, None], True)
         positions = self.mask.sum(1, keepdim=True) - 1
-        self.logits = self._forward(tokens[:, None], self.mask, positions, self.cache)
+        self.logits, hidden = self._forward(
+            tokens[:, None], self.mask, positions, self.cache, keep_states=bool(self.layers)
+        )
+        self.states = [hidden[layer][:, -1] for layer in self.layers]
 
     def _read(self, sequences: Sequence[tuple[int, ...]]) -> tuple[Any, Tensor, Tensor, Tensor]:
         """Read whole sequences into a cache of their own; returns cache, mask, logits, seen."""
@@ -94,7 +103,7 @@ class DecodeBatch:
         mask = (torch.arange(width, device=device) >= width - lengths[:, None]).long()
         cache = DynamicCache(config=self.policy.model.config)
         positions = (mask.cumsum(1) - 1).clamp(min=0)
-        logits = self._forward(ids, mask, positions, cache)
+        logits, _ = self._forward(ids, mask, positions, cache)
         n_vocab = logits.shape[1] if self.track_seen else 0
         seen = torch.zeros(len(sequences), n_vocab, dtype=torch.bool, device=device)
         if self.track_seen:
@@ -102,8 +111,16 @@ class DecodeBatch:
                 seen[row, torch.tensor(list(sequence), device=device)] = True
         return cache, mask, logits, seen
 
-    def _forward(self, ids: Tensor, mask: Tensor, positions: Tensor, cache: Any) -> Tensor:
-        """Logits [B, V] float32 of the last column.
+    def _forward(
+        self,
+        ids: Tensor,
+        mask: Tensor,
+        positions: Tensor,
+        cache: Any,
+        *,
+        keep_states: bool = False,
+    ) -> tuple[Tensor, Sequence[Tensor]]:
+        """Logits [B, V] float32 of the last column, and the hidden states if they are kept.
 
         Raises:
             ModelError: The model does not write to the cache.
@@ -119,6 +136,7 @@ class DecodeBatch:
             attention_mask=mask if ids.shape[1] > 1 or has_attention(cache) else None,
             use_cache=True,
             return_dict=True,
+            output_hidden_states=keep_states,
             **{
                 name: value
                 for name, value in optional.items()
@@ -130,7 +148,7 @@ class DecodeBatch:
                 f"{type(self.policy.model).__name__} keeps its past in a form that is not known "
                 "here, so it cannot be sampled token by token; please report the model"
             )
-        return out.logits[:, -1].float()
+        return out.logits[:, -1].float(), out.hidden_states or ()
 
 
 def _pad_columns(mask: Tensor, width: int) -> Tensor:

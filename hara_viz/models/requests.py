@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from torch import Tensor
 
 from hara_viz.models.prompt import RenderedPrompt
 from hara_viz.types import Finish
@@ -33,3 +35,6 @@ class Completion:
     """"raw": log-probabilities of the model itself, before temperature and cuts."""
     error: str | None = None
     """Why nothing was drawn, if `finish` is ABORT."""
+    states: tuple[Tensor, ...] | None = field(default=None, compare=False)
+    """One [T, D] per layer asked for, as the model read the tokens; None: not kept, or lost when
+    memory ran out, so that the completion has to be read again."""

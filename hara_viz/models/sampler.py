@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -38,6 +38,8 @@ class Row:
     entropy: list[float] = field(default_factory=list)
     finish: Finish | None = None
     error: str | None = None
+    states: list[list[Tensor]] | None = None
+    """Per token read, one [D] per layer; None: not kept, or lost with a cache."""
 
     @property
     def sequence(self) -> tuple[int, ...]:
@@ -52,7 +54,14 @@ class Row:
             entropy=tuple(self.entropy),
             finish=self.finish,
             error=self.error,
+            states=self._stacked_states(),
         )
+
+    def _stacked_states(self) -> tuple[Tensor, ...] | None:
+        """One [T, D] per layer."""
+        if not self.states or len(self.states) < len(self.ids):
+            return None
+        return tuple(torch.stack(layer).cpu() for layer in zip(*self.states, strict=True))
 
 
 class Sampler:
@@ -64,8 +73,10 @@ class Sampler:
         sampling: SamplingConfig,
         groups: Iterable[list[SampleRequest]],
         max_rows: int | None,
+        layers: Sequence[int] = (),
     ) -> None:
         self.policy = policy
+        self.layers = layers
         self.sampling = sampling
         self.n_drawn = 0
         self.batch = self._new_batch()
@@ -126,7 +137,8 @@ class Sampler:
         limit, room = self.sampling.max_new_tokens, self.policy.max_positions
         if room is not None:
             limit = max(0, min(limit, room - len(request.prompt.ids)))
-        return Row(request=request, key=key, limit=limit, wanted=wanted)
+        states: list[list[Tensor]] | None = [] if self.layers else None
+        return Row(request=request, key=key, limit=limit, wanted=wanted, states=states)
 
     def _next_rows(self) -> list[Row]:
         """Rows that join now: a few at a time, as reading their prompts holds up the others."""
@@ -218,26 +230,44 @@ class Sampler:
         return any(stop in tail for stop in stops)
 
     def _go_on(self) -> None:
-        """Drop finished rows and let the model read the tokens of the others."""
+        """Drop finished rows and let the model read the tokens of the others.
+
+        Where states are kept, the finished read their last token too before they go.
+        """
+        if self.layers:
+            self._read_tokens()
+        self._drop_finished()
+        if self.rows and not self.layers:
+            self._read_tokens()
+
+    def _read_tokens(self) -> None:
+        self.batch.step(self.tokens)
+        for b, row in enumerate(self.rows):
+            if row.states is not None and len(row.states) < len(row.ids):
+                row.states.append([layer[b] for layer in self.batch.states])
+
+    def _drop_finished(self) -> None:
         if self.locked and any(row.finish is None and row.wanted for row in self.rows):
-            self.batch.step(self.tokens)
             return
         stay = [] if self.locked else [i for i, r in enumerate(self.rows) if r.finish is None]
-        self.finished += self.rows if self.locked else [r for r in self.rows if r.finish]
-        shrinks = len(stay) < len(self.rows)
-        self.rows = [self.rows[i] for i in stay]
-        if not stay:
-            self.batch = self._new_batch()
+        if len(stay) == len(self.rows):
             return
-        if shrinks:
+        self.finished += self.rows if self.locked else [r for r in self.rows if r.finish]
+        self.rows = [self.rows[i] for i in stay]
+        if stay:
             self.batch.keep(stay)
             self.tokens = self.tokens[stay]
-        self.batch.step(self.tokens)
+        else:
+            self.batch = self._new_batch()
 
     # Memory runs out ------------------------------------------------------------------------
 
     def _new_batch(self) -> DecodeBatch:
-        return DecodeBatch(self.policy, track_seen=self.sampling.repetition_penalty != 1.0)
+        return DecodeBatch(
+            self.policy,
+            track_seen=self.sampling.repetition_penalty != 1.0,
+            layers=self.layers,
+        )
 
     def _shrink(self, attempted: list[Row], error: BaseException) -> None:
         """Put the rows back, with what they have drawn, and go on with half as many."""
@@ -251,6 +281,9 @@ class Sampler:
                 "in flight; use a smaller dtype, fewer new tokens, or another device"
             ) from error
         self.batch, self.rows = self._new_batch(), []
+        for row in attempted:
+            if row.ids:  # they will be read again, all at once
+                row.states = None
         self.queue.extendleft(reversed([row for row in attempted if row.finish is None]))
         self.finished += [row for row in attempted if row.finish is not None]
         self.capacity = max(1, len(attempted) // 2)

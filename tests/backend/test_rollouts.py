@@ -47,7 +47,8 @@ def completion(policy: Policy, name: str, sample: int, text: str, **changes: obj
 
 
 def judge(policy: Policy, pool: RewardPool, *completions: Completion) -> list[RolloutGroup]:
-    return list(judged_groups(completions, PROBLEMS, policy, pool, group_size=2, global_step=7))
+    judged = judged_groups(completions, PROBLEMS, policy, pool, group_size=2, global_step=7)
+    return [group for group, _ in judged]
 
 
 def test_groups_come_judged_with_spans_of_the_full_text(policy: Policy, pool: RewardPool) -> None:
