@@ -64,16 +64,24 @@ class GroupTransport:
 
 
 def transport_group(
-    run: Run, key: GroupKey, config: CreditConfig, layer: int | None = None
+    run: Run,
+    key: GroupKey,
+    config: CreditConfig,
+    layer: int | None = None,
+    known: GroupCredit | None = None,
 ) -> GroupTransport:
     """Plans of one group, whatever credit signal is chosen.
+
+    `known`: credit that is at hand; if its config is the one that is needed, nothing is solved
+    twice.
 
     Raises:
         InvalidInputError: the run does not keep the group's states, or a setting needs what the
             run lacks; the sentence says which command fills it in.
     """
     hara = replace(config, signal="hara")
-    found = credit_group(run, key, hara, layer)
+    fits = known is not None and known.config == hara and known.group.key == key
+    found = known if known is not None and fits else credit_group(run, key, hara, layer)
     plain = found
     if hara.reference != "same_outcome":
         plain = credit_group(run, key, replace(hara, reference="same_outcome"), layer)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from hara_viz.backend.credit import GroupCredit
 from hara_viz.backend.transport import ClassAtoms, GroupTransport, transport_group
 from hara_viz.credit import CreditConfig, OutcomeClass
 from hara_viz.errors import HaraError
@@ -50,6 +51,7 @@ def transport_view(view: GroupView) -> TransportView | None:
             tuple(view.key),
             view.config.to_json(),
             state.current().layer,
+            _known=view.credit,
         )
     except HaraError:
         return None
@@ -74,6 +76,12 @@ def mentions_text(view: GroupView, atoms: ClassAtoms, index: int, limit: int = 3
 
 @st.cache_resource(max_entries=24, show_spinner="Computing the plans of this group …")
 def _transport(
-    run: str, stamp: int, key: tuple[int | None, str, int], config: str, layer: int | None
+    run: str,
+    stamp: int,
+    key: tuple[int | None, str, int],
+    config: str,
+    layer: int | None,
+    _known: GroupCredit,
 ) -> GroupTransport:
-    return transport_group(data.run(run), GroupKey(*key), CreditConfig.from_json(config), layer)
+    config_asked = CreditConfig.from_json(config)
+    return transport_group(data.run(run), GroupKey(*key), config_asked, layer, _known)
