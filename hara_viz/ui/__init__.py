@@ -1,15 +1,24 @@
 """Streamlit glue: what every page shares, and nothing that a notebook would need.
 
-selection.py  the one Selection and how a move changes it (pure)
-link.py       Selection <-> the query of a link (pure)
-fields.py     CreditConfig as form fields and as link values (pure)
-presets.py    named credit configurations (pure)
-roots.py      the runs folder and the folders the app may touch
-state.py      the Selection of this session, mirrored in the address bar
-data.py       cached reads: runs, groups, credit
-words.py      untrusted text and numbers, safe to show
-sidebar.py, problem_list.py, drawer.py   the frame of every page
-The rest      one file for each thing that a page puts on the screen
+Pure, no Streamlit:
+    selection   the one Selection and how a move changes it
+    link        Selection <-> the query of a link
+    fit         what is asked for -> what exists, with a sentence per disappointment
+    fields, presets      CreditConfig as form fields and link values; named configs
+    roots, finder        the folders the app may touch, and what lies in them
+    sample_jobs          what the start form describes -> jobs
+    words       untrusted text and numbers, safe to show
+
+For every page:
+    frame       pages run inside app.py; the list of pages
+    state       the Selection of this session, mirrored in the address bar
+    bus         the selection to and from the components
+    data, group_view     cached reads; the selected group with its credit
+    side_work   what takes longer, computed beside the app
+    sidebar, problem_list, drawer        run, problem, credit
+    click_table, empty, link_notes       tables that lead somewhere; views with nothing in them
+
+The rest: one file for each thing that a page puts on the screen.
 """
 
 from pathlib import Path

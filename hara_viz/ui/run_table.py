@@ -81,31 +81,31 @@ def _per_cent(share: float | None) -> float | None:
 
 
 _COLUMNS = {
-    "run": st.column_config.TextColumn("Run", width=170),
-    "checkpoint": st.column_config.TextColumn("Checkpoint", width=130),
-    "step": st.column_config.NumberColumn("Step", width=50, help="Training step"),
-    "problems": st.column_config.TextColumn("Problems", width=140),
-    "rollouts": st.column_config.NumberColumn("Rollouts", width=64),
+    "run": st.column_config.TextColumn("Run", width=140),
+    "checkpoint": st.column_config.TextColumn("Checkpoint", width=105),
+    "step": st.column_config.NumberColumn("Step", width=44, help="Training step"),
+    "problems": st.column_config.TextColumn("Problems", width=110),
+    "rollouts": st.column_config.NumberColumn("Rollouts", width=58),
     "pass@1": st.column_config.ProgressColumn(
-        "pass@1", min_value=0, max_value=100, format="%.0f %%", width=100
+        "pass@1", min_value=0, max_value=100, format="%.0f %%", width=84
     ),
     "pass@k": st.column_config.ProgressColumn(
         "pass@k",
         min_value=0,
         max_value=100,
         format="%.0f %%",
-        width=100,
+        width=84,
         help="Chance that k rollouts hold a right one (unbiased estimator); k is the next column",
     ),
-    "k": st.column_config.NumberColumn("k", width=36),
-    "mean length": st.column_config.NumberColumn("Length", format="%.0f", width=60, help="Tokens"),
+    "k": st.column_config.NumberColumn("k", width=30),
+    "mean length": st.column_config.NumberColumn("Length", format="%.0f", width=52, help="Tokens"),
     "truncated": st.column_config.NumberColumn(
-        "Truncated", width=70, help="Rollouts that ran into the limit of new tokens"
+        "Cut off", width=54, help="Rollouts that ran into the limit of new tokens"
     ),
-    "unscored": st.column_config.NumberColumn("Unscored", width=66),
+    "unscored": st.column_config.NumberColumn("Unscored", width=62),
     "degenerate": st.column_config.TextColumn(
-        "Degenerate", width=76, help="Groups whose rewards are all equal: no advantage"
+        "No signal", width=62, help="Groups whose rewards are all equal: no advantage"
     ),
-    "state": st.column_config.TextColumn("State", width=72),
-    "created": st.column_config.TextColumn("Created (UTC)", width=120),
+    "state": st.column_config.TextColumn("State", width=68),
+    "created": st.column_config.TextColumn("Created (UTC)", width=116),
 }
