@@ -78,17 +78,18 @@ def atom_frame(view: GroupView, atoms: ClassAtoms, other: ClassAtoms | None) -> 
     for atom in atoms.atoms:
         quotes = [words_at(view.group.rollouts[m.row], m.token) for m in atom.mentions[:4]]
         first = quotes[0] if quotes else ("", "–", "")
+        # First what marks where the outcomes part: a narrow screen cuts the last columns off.
+        gap = {} if gaps is None else {"gap": gaps[atom.index].distance}
         row = {
             "atom": atom.index,
             "at": atom.location,
+            **gap,
             "reads like": f"{first[0][-20:]}⟦{first[1]}⟧{first[2][:20]}",
             "also": " · ".join(inside.strip() or "␣" for _, inside, _ in quotes[1:]),
             "mass": atom.mass * n_atoms,
             "spread": atom.spread,
             "covered": atom.coverage,
         }
-        if gaps is not None:
-            row["gap"] = gaps[atom.index].distance
         rows.append(row)
     return pd.DataFrame(rows)
 
