@@ -34,6 +34,9 @@ def run_app(
 ) -> None:
     """Start the app and print its address. It listens on this machine only."""
     command = command_line(runs, port, root or ())
+    # The app solves small groups; where the machine is busy (a job samples beside it), threads that
+    # wait for each other turn tenths of a second into seconds.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     sys.stdout.flush()
     os.execv(command[0], command)  # Streamlit handles Ctrl-C itself
 
