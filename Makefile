@@ -8,7 +8,7 @@ STAMP := $(VENV)/.ready
 DEV_STAMP := $(VENV)/.ready-dev
 RUNS ?= assets/demo/runs
 
-.PHONY: setup dev app test fast check lint types bench clean
+.PHONY: setup dev app test fast check lint types bench demo clean
 
 setup: $(STAMP)
 
@@ -48,6 +48,10 @@ test: check
 bench: dev
 	for module in benchmarks/*.py; do name=$$(basename $$module .py); \
 	  test $$name = __init__ || $(BIN)/python -m benchmarks.$$name || exit 1; done
+
+# Makes assets/demo anew: problem sets, half an hour of training, ready runs.
+demo: dev
+	$(BIN)/python -m examples.make_demo all
 
 clean:
 	rm -rf $(VENV) artifacts .pytest_cache .ruff_cache

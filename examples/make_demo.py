@@ -12,6 +12,7 @@ Every stage starts from what the one before left, so an interrupted making goes 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
 import shutil
 import subprocess
@@ -22,8 +23,13 @@ from examples.demo.policy import MAX_NEW_TOKENS
 from examples.demo.problems import problem_set, write_problems
 from examples.demo.rl import METHODS
 from examples.demo.solutions import right_solution
+from hara_viz.backend.sample import sample_run
+from hara_viz.backend.sampling_job import SampleJob
+from hara_viz.models.fingerprint import weights_fingerprint
+from hara_viz.types import SamplingConfig, Series
 
-ASSETS = Path(__file__).parents[1] / "assets" / "demo"
+ROOT = Path(__file__).resolve().parents[1]
+ASSETS = ROOT / "assets" / "demo"
 SETS = {"problems": (11, 13), "held_out": (12, 5)}
 """Name of a problem set -> its seed and the number of problems of each kind."""
 
@@ -62,21 +68,28 @@ def make_checkpoints(work: Path) -> None:
 
 def make_runs() -> None:
     """Sample every shipped checkpoint on the held-out problems: two series from one start."""
-    from hara_viz.backend.sample import SampleJob, sample_run
-    from hara_viz.types import SamplingConfig, Series
-
-    checkpoints = ASSETS / "checkpoints"
-    for method in METHODS:
-        for step, folder in trained(checkpoints, method):
-            job = SampleJob(
-                model=str(folder),
-                problems=ASSETS / "held_out.jsonl",
-                out=ASSETS / "runs" / f"{method}-{step:03d}",
-                sampling=SamplingConfig(group_size=8, max_new_tokens=MAX_NEW_TOKENS),
-                series=Series(id=f"demo-{method}", method=method),
-                global_step=step,
-            )
-            print(sample_run(job))
+    sampling = SamplingConfig(group_size=8, max_new_tokens=MAX_NEW_TOKENS)
+    # Paths below the repository, so that the runs name no place of the machine that made them.
+    with contextlib.chdir(ROOT):
+        assets = ASSETS.relative_to(ROOT)
+        start = assets / "checkpoints" / "start" / "checkpoint-0"
+        base = weights_fingerprint([start / "model.safetensors"])
+        for method in METHODS:
+            for step, folder in trained(assets / "checkpoints", method):
+                job = SampleJob(
+                    model=str(folder),
+                    problems=assets / "held_out.jsonl",
+                    out=assets / "runs" / f"{method}-{step:03d}",
+                    sampling=sampling,
+                    reward="number",
+                    dtype="float32",
+                    credit=None,  # computed in the app within a second; kept, it takes 6 MB
+                    series=Series(id=f"demo-{method}", method=method, base_fingerprint=base),
+                    global_step=step,
+                )
+                print(sample_run(job))
+        for lock in (assets / "runs").glob("*/.*lock"):
+            lock.unlink()
 
 
 def main() -> None:

@@ -25,10 +25,11 @@ from examples.demo.policy import load_checkpoint, new_policy, save_checkpoint
 from examples.demo.problems import read_problems, training_problems
 from examples.demo.rl import METHODS, train_step
 from examples.demo.tokenizer import build_tokenizer
-from examples.demo.warmup import warm_up
+from examples.demo.warmup import warm_up, warmup_optimizers
 
 ASSETS = Path(__file__).parents[1] / "assets" / "demo"
 SAVE_EVERY = 20
+Optimizers = list[torch.optim.Optimizer]
 
 
 def excluded_sums() -> set:
@@ -44,27 +45,49 @@ def log_line(path: Path, row: dict) -> None:
     print(json.dumps(row), flush=True)
 
 
-def save_state(path: Path, model: LlamaForCausalLM, optimizer, global_step: int) -> None:
+def save_state(folder: Path, model: LlamaForCausalLM, optimizers: Optimizers, step: int) -> None:
     """What a stopped training needs to go on, written whole or not at all."""
-    partial = path.with_suffix(".partial")
-    state = {"step": global_step, "model": model.state_dict(), "optimizer": optimizer.state_dict()}
-    torch.save(state, partial)
+    path, partial = folder / "state.pt", folder / "state.partial"
+    states = [optimizer.state_dict() for optimizer in optimizers]
+    torch.save({"step": step, "model": model.state_dict(), "optimizers": states}, partial)
     os.replace(partial, path)
 
 
-def run_warmup(out: Path, n_steps: int, n_examples: int, seed: int) -> None:
-    """Train from nothing and write `start/checkpoint-0`."""
+def load_state(folder: Path, model: LlamaForCausalLM, optimizers: Optimizers) -> int:
+    """Inverse of `save_state`; returns the steps done, 0 if nothing was saved.
+
+    Lines of the log that are later than the state are cut: their steps will be taken again.
+    """
+    path, log = folder / "state.pt", folder / "log.jsonl"
+    if not path.exists():
+        log.unlink(missing_ok=True)
+        return 0
+    state = torch.load(path, weights_only=True)
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if json.loads(line)["step"] <= state["step"]]
+    log.write_text("".join(kept), encoding="utf-8")
+    model.load_state_dict(state["model"])
+    for optimizer, saved in zip(optimizers, state["optimizers"], strict=True):
+        optimizer.load_state_dict(saved)
+    return state["step"]
+
+
+def run_warmup(out: Path, options: argparse.Namespace) -> None:
+    """Train from nothing, or from where the last run stopped; write `start/checkpoint-0`."""
     folder = out / "start"
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = build_tokenizer()
-    model = new_policy(tokenizer, seed)
-    losses = warm_up(
-        model, tokenizer, excluded_sums(),
-        n_steps=n_steps, n_examples=n_examples, seed=seed,
+    model = new_policy(tokenizer, options.seed)
+    optimizers = warmup_optimizers(model)
+    steps = warm_up(
+        model, optimizers, tokenizer, excluded_sums(),
+        done=load_state(folder, model, optimizers),
+        n_steps=options.warmup_steps, n_examples=options.warmup_examples, seed=options.seed,
     )  # fmt: skip
-    for step, loss in losses:
-        if step % SAVE_EVERY == 0 or step == n_steps:
+    for step, loss in steps:
+        if step % SAVE_EVERY == 0 or step == options.warmup_steps:
             log_line(folder / "log.jsonl", {"step": step, "loss": round(loss, 4)})
+            save_state(folder, model, optimizers, step)
     save_checkpoint(folder / "checkpoint-0", model, tokenizer, 0)
 
 
@@ -76,13 +99,8 @@ def run_rl(method: str, out: Path, options: argparse.Namespace) -> None:
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=options.lr, betas=(0.9, 0.98), weight_decay=0.0
     )
-    state_file, done = folder / "state.pt", 0
-    if state_file.exists():
-        state = torch.load(state_file, weights_only=True)
-        model.load_state_dict(state["model"])
-        optimizer.load_state_dict(state["optimizer"])
-        done = state["step"]
     excluded = excluded_sums()
+    done = load_state(folder, model, [optimizer])
     for step in range(done + 1, options.steps + 1):
         # Seeds hang on the step alone, so a run that was stopped draws what it would have drawn.
         seed = options.seed * 100_000 + step
@@ -95,7 +113,7 @@ def run_rl(method: str, out: Path, options: argparse.Namespace) -> None:
         if step in options.checkpoints or step == options.steps:
             save_checkpoint(folder / f"checkpoint-{step}", model, tokenizer, step)
         if step % SAVE_EVERY == 0 or step == options.steps:
-            save_state(state_file, model, optimizer, step)
+            save_state(folder, model, [optimizer], step)
 
 
 def main() -> None:
@@ -115,7 +133,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     if options.stage == "warmup":
-        run_warmup(options.out, options.warmup_steps, options.warmup_examples, options.seed)
+        run_warmup(options.out, options)
     else:
         run_rl(options.stage, options.out, options)
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from examples.demo.kinds import KINDS, NAMES, PLACES, THINGS, VEHICLES, Kind, Numbers
+from examples.demo.kinds import KINDS, NAMES, PLACES, THINGS, VEHICLES, Kind
+from examples.demo.ways import Numbers
 
 KIND_BY_NAME = {kind.name: kind for kind in KINDS}
 OPERATIONS = {

@@ -10,8 +10,9 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from examples.demo.kinds import Numbers, Way
+from examples.demo.kinds import Way
 from examples.demo.problems import OPERATIONS, DemoProblem, Exact
+from examples.demo.ways import Numbers
 
 MAX_NUMBER = 60
 """The largest number with a token of its own."""

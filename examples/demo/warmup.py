@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -111,8 +111,8 @@ def batches(examples: list[Example], pad: int, rng: random.Random) -> Iterator[t
                 yield collate(cut, pad)
 
 
-def warmup_optimizers(model: LlamaForCausalLM) -> list[tuple[torch.optim.Optimizer, float]]:
-    """Optimizers and their peak learning rates: Muon for the matrices, AdamW for the rest.
+def warmup_optimizers(model: LlamaForCausalLM) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices, AdamW for the rest.
 
     With AdamW alone the same sums took about six times as many steps to learn.
     """
@@ -120,16 +120,17 @@ def warmup_optimizers(model: LlamaForCausalLM) -> list[tuple[torch.optim.Optimiz
     matrices = [p for _, p in layers if p.ndim == 2]
     rest = [*model.get_input_embeddings().parameters(), *(p for _, p in layers if p.ndim < 2)]
     return [
-        (torch.optim.Muon(matrices, weight_decay=0.0), 0.02),
-        (torch.optim.AdamW(rest, betas=(0.9, 0.98), weight_decay=0.0), 5e-3),
+        torch.optim.Muon(matrices, lr=0.02, weight_decay=0.0),
+        torch.optim.AdamW(rest, lr=5e-3, betas=(0.9, 0.98), weight_decay=0.0),
     ]
 
 
 def warm_up(
-    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, excluded: set, *,
-    n_steps: int, n_examples: int, seed: int,
+    model: LlamaForCausalLM, optimizers: Sequence[torch.optim.Optimizer],
+    tokenizer: PreTrainedTokenizerFast, excluded: set, *,
+    done: int, n_steps: int, n_examples: int, seed: int,
 ) -> Iterator[tuple[int, float]]:  # fmt: skip
-    """Train in place; yields (step, loss) after each step.
+    """Train in place from step `done` on; yields (step, loss) after each step.
 
     The first part teaches to reckon and to read: sums and right solutions. The rest teaches the
     habits, good and bad, that reinforcement learning then sorts: solutions of which about half are
@@ -144,8 +145,9 @@ def warm_up(
     stream = itertools.chain(
         itertools.islice(batches(school, pad, rng), n_school), batches(habits, pad, rng)
     )
-    optimizers = warmup_optimizers(model)
-    for step in range(1, n_steps + 1):
+    stream = itertools.islice(stream, done, n_steps)
+    peaks = [optimizer.defaults["lr"] for optimizer in optimizers]
+    for step in range(done + 1, n_steps + 1):
         scale = min(1.0, step / 20, (n_steps + 1 - step) / (n_steps - n_school))
         ids, labels = next(stream)
         # Padding stands on the right, where causal attention never looks back from.
@@ -154,8 +156,8 @@ def warm_up(
         model.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for optimizer, lr in optimizers:
+        for optimizer, peak in zip(optimizers, peaks, strict=True):
             for group in optimizer.param_groups:
-                group["lr"] = lr * scale
+                group["lr"] = peak * scale
             optimizer.step()
         yield step, loss.item()

@@ -126,9 +126,13 @@ def test_two_steps_of_training_and_two_more(method: str, tmp_path: Path) -> None
         )  # fmt: skip
 
     train("warmup", "--warmup-steps", "4", "--warmup-examples", "200")
+    assert (tmp_path / "start" / "checkpoint-0" / "model.safetensors").exists()
     train(method, "--steps", "2")
+    with (tmp_path / method / "log.jsonl").open("a") as log:  # killed after step 3
+        log.write('{"step": 3}\n')
     train(method, "--steps", "4")
     lines = (tmp_path / method / "log.jsonl").read_text().splitlines()
     assert [json.loads(line)["step"] for line in lines] == [1, 2, 3, 4]
+    assert "reward" in json.loads(lines[2])
     assert (tmp_path / method / "checkpoint-2" / "model.safetensors").exists()
     assert (tmp_path / method / "checkpoint-4" / "model.safetensors").exists()
