@@ -59,7 +59,8 @@ def make_training(work: Path) -> None:
 
 
 def make_checkpoints(work: Path) -> None:
-    """Copy the trained checkpoints and the logs of their training to the assets."""
+    """Copy the trained checkpoints and their logs to the assets; runs of older ones go."""
+    shutil.rmtree(ASSETS / "runs", ignore_errors=True)
     for name in ("start", *METHODS):
         target = ASSETS / "checkpoints" / name
         shutil.rmtree(target, ignore_errors=True)
