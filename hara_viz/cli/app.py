@@ -13,7 +13,7 @@ import typer
 
 from hara_viz.errors import InvalidInputError, MissingInputError
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 PACKAGE = Path(__file__).parents[1]
 # Beside the package in a checkout, inside it in a wheel.

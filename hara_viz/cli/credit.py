@@ -13,7 +13,7 @@ from hara_viz.cli.config_options import read_settings, with_config_options
 from hara_viz.cli.kept import say_how_to_go_on
 from hara_viz.cli.progress import progress_bar
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 def credit(

@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from hara_viz.backend.jobs import Job
 
-app = typer.Typer(invoke_without_command=True)
+app = typer.Typer(invoke_without_command=True, add_completion=False)
 
 JOBS_VARIABLE = "HARA_VIZ_JOBS"
 Folder = Annotated[

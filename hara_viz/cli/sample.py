@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from hara_viz.backend.sample import Preview, SampleJob
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 WHAT = "What to sample"
 HOW = "How to sample"
