@@ -36,8 +36,8 @@ READY = (
     "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 )
 PAGES = {
-    "rollouts": ("rollouts", "light"),
-    "rollouts-dark": ("rollouts", "dark"),
+    "rollouts": ("", "light"),  # the first page has no name of its own
+    "rollouts-dark": ("", "dark"),
     "runs": ("runs", "light"),
     "transport": ("transport", "light"),
     "embedding": ("embedding", "light"),
@@ -81,8 +81,11 @@ def richest_group(run_path: Path) -> str:
 def shoot(page: Page, address: str, path: Path) -> None:
     page.goto(address)
     page.wait_for_selector(READY, timeout=90_000)
+    page.get_by_text("is being computed").wait_for(state="hidden", timeout=180_000)
     page.wait_for_timeout(6_000)  # components paint after the script has ended
+    page.get_by_text("is being computed").wait_for(state="hidden", timeout=180_000)
     page.wait_for_selector(READY, timeout=90_000)
+    page.wait_for_timeout(2_000)
     page.screenshot(path=path)
 
 

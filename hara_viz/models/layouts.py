@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -189,6 +190,12 @@ def check_safetensors(path: Path) -> None:
             f"{path} holds placeholders instead of weights ({blank[0]} is empty), as DeepSpeed "
             "ZeRO-3 saves without gathering; run zero_to_fp32.py, which lies beside the checkpoint"
         )
+
+
+def n_values(path: Path) -> int:
+    """Numbers that a safetensors file holds."""
+    header, _ = read_header(path)
+    return sum(math.prod(record["shape"]) for record in header.values())  # pyright: ignore
 
 
 def _damaged(path: Path, why: str) -> str:

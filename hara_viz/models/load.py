@@ -65,7 +65,7 @@ def load_policy(
             model = model.to(target).eval().requires_grad_(False)
         except HaraError:
             raise
-        except (OSError, ValueError, ImportError, KeyError, RuntimeError) as error:
+        except Exception as error:  # the libraries raise of every kind on a broken file
             raise _explained(path, layout, error) from error
     _check_vocabulary(path, model, tokenizer)
     return _policy(str(path), revision, fingerprint, model, tokenizer, target)

@@ -11,7 +11,7 @@ import torch
 from hara_viz.errors import HaraError, ModelError, UnsafeError
 from hara_viz.models.fingerprint import combine, weights_fingerprint
 from hara_viz.models.gguf_file import dequantised, parsed_once
-from hara_viz.models.layouts import Kind, Layout, adapter_base, detect_layout
+from hara_viz.models.layouts import Kind, Layout, adapter_base, detect_layout, n_values
 
 
 def load_whole(
@@ -33,6 +33,8 @@ def load_whole(
         where |= {"local_files_only": True, "use_safetensors": True}
     else:
         where |= {"revision": revision, "use_safetensors": True}
+    if layout.path is not None and not settings["trust_remote_code"]:
+        _check_size(layout)
     loaded: Any = AutoModelForCausalLM.from_pretrained(
         name, dtype=dtype, output_loading_info=True, **where
     )
@@ -42,6 +44,24 @@ def load_whole(
     tokenizer = AutoTokenizer.from_pretrained(name, **where)
     files = layout.weights or _downloaded(model)
     return model, tokenizer, weights_fingerprint(files)
+
+
+def _check_size(layout: Layout) -> None:
+    """Refuse a config of a much larger model, before memory is filled with what is not there."""
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    config = AutoConfig.from_pretrained(str(layout.path), local_files_only=True)
+    if getattr(config, "quantization_config", None) is not None:
+        return  # packed weights count otherwise
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config)
+    described = sum(p.numel() for p in model.parameters())
+    held = sum(n_values(path) for path in layout.weights)
+    if described > 2 * held:  # ties may halve what is stored, never more
+        raise ModelError(
+            f"{layout.path} does not fit its config: config.json describes {described:,} "
+            f"parameters, and the weights hold {held:,}; they must belong together"
+        )
 
 
 def _check_complete(path: str | Path, report: dict[str, Any]) -> None:

@@ -11,10 +11,13 @@ from contextlib import contextmanager, redirect_stderr
 @contextmanager
 def quiet_transformers() -> Iterator[None]:
     """Silence progress bars and anything below an error, and put back what was set before."""
+    from huggingface_hub.utils import logging as hub_logging
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    hub_level = hub_logging.get_verbosity()
     logging.set_verbosity_error()
+    hub_logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
         # The GGUF reader draws a bar of its own straight to stderr; errors come as exceptions.
@@ -23,5 +26,6 @@ def quiet_transformers() -> Iterator[None]:
             yield
     finally:
         logging.set_verbosity(level)
+        hub_logging.set_verbosity(hub_level)
         if bars:
             logging.enable_progress_bar()

@@ -20,7 +20,10 @@ from hara_viz.ot.sinkhorn import SinkhornSolution, sinkhorn
 
 # Each round is solved to this share of the support's last relative change: moving the support on
 # plans that are far from their marginals ended 10-20 % above the optimum on clustered states.
-_ROUND_SHARE = 0.3
+_ROUND_SHARE = 0.1
+# Rounds solved only just to the tolerance end in cycles of two: slack in the marginals moves the
+# support by more than the tolerance on its change.
+_FLOOR = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,7 @@ def _alternate(
             points.measures.mass,
             scales.epsilon,
             potentials=potentials,
-            tolerance=max(config.tolerance, _ROUND_SHARE * min(changes[-1:] or [1.0])),
+            tolerance=_round_tolerance(changes, config.tolerance),
         )
         moved = points.barycentric(solved.plans)
         changes.append(_relative_change(moved, support, scales))
@@ -143,6 +146,10 @@ def _alternate(
             return AnchoredSolution(support, solved, scales, done, iteration, tuple(changes))
         support, potentials = moved, solved.potentials
     raise AssertionError("the loop returns in its last round")
+
+
+def _round_tolerance(changes: list[float], tolerance: float) -> float:
+    return max(_FLOOR * tolerance, _ROUND_SHARE * min(changes[-1:] or [1.0]))
 
 
 def start_scales(points: FusedPoints, start: Support, config: SolverConfig) -> Scales:

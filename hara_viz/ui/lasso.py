@@ -37,8 +37,10 @@ def lasso_table(shown: ShownMap) -> None:
         click_table(
             frame.head(_SHOWN),
             [
-                {"sample": int(row.rollout), "token": int(row.token)}
-                for row in frame.head(_SHOWN).itertuples()
+                {"sample": int(sample), "token": int(token)}
+                for sample, token in zip(
+                    frame["rollout"].head(_SHOWN), frame["token"].head(_SHOWN), strict=True
+                )
             ],
             key="lasso.table",
             columns={

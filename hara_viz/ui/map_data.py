@@ -74,7 +74,7 @@ def shown_map(view: GroupView, form: MapForm) -> ShownMap | None:
     request = MapRequest(
         run=str(view.run.path),
         stamp=data.run_stamp(view.run_name),
-        key=tuple(view.key),
+        key=view.key,
         layer=layer,
         projection=form.projection,
         granularity=form.granularity,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
+from streamlit.components.v2 import component
 
 from hara_viz.components.embedding_map import MapAtom, MapFrame, MapRollout, assets, encode
 from hara_viz.components.shared.cells import shown_cells
@@ -18,9 +19,7 @@ from hara_viz.ui.words import inert, number
 KEY = "map"
 
 _parts = assets()
-_map = st.components.v2.component(
-    "hara_embedding_map", html=_parts.html, css=_parts.css, js=_parts.js
-)
+_map = component("hara_embedding_map", html=_parts.html, css=_parts.css, js=_parts.js)
 
 
 def map_view(shown: ShownMap) -> None:
@@ -55,8 +54,12 @@ def map_frame(shown: ShownMap) -> MapFrame:
         span=points["n_tokens"].to_numpy(np.int64),
         colouring=colouring(shown),
         atoms=tuple(
-            MapAtom(bool(atom.success), int(atom.atom), text, float(atom.x), float(atom.y))
-            for atom, text in zip(shown.found.atoms.itertuples(), atom_texts(shown), strict=True)
+            MapAtom(bool(success), int(atom), text, float(x), float(y))
+            for success, atom, x, y, text in zip(
+                *(shown.found.atoms[name] for name in ("success", "atom", "x", "y")),
+                atom_texts(shown),
+                strict=True,
+            )
         ),
     )
 
@@ -65,10 +68,11 @@ def atom_texts(shown: ShownMap) -> list[str]:
     """The words of each atom on the map."""
     known = transport_view(shown.view)
     texts: list[str] = []
-    for atom in shown.found.atoms.itertuples():
-        own = None if known is None else known.transport.own.get(bool(atom.success))
+    atoms = shown.found.atoms
+    for success, atom in zip(atoms["success"], atoms["atom"], strict=True):
+        own = None if known is None else known.transport.own.get(bool(success))
         places = {} if own is None else {a.index: place for place, a in enumerate(own.atoms)}
-        place = places.get(int(atom.atom))
+        place = places.get(int(atom))
         texts.append("" if own is None or place is None else mentions_text(shown.view, own, place))
     return texts
 
@@ -112,11 +116,11 @@ def _space(shown: ShownMap) -> None:
     points, colours = shown.found.states.points, colouring(shown)
     rollouts = {rollout.sample: rollout for rollout in shown.view.group.rollouts}
     texts = [
-        "{}⟦{}⟧{}".format(
-            *words_of_span(rollouts[point.sample], point.token, point.token + point.n_tokens)
+        "{}⟦{}⟧{}".format(*words_of_span(rollouts[sample], token, token + n_tokens))
+        + f" · rollout {sample}, token {token}"
+        for sample, token, n_tokens in zip(
+            points["sample"], points["token"], points["n_tokens"], strict=True
         )
-        + f" · rollout {point.sample}, token {point.token}"
-        for point in points.itertuples()
     ]
     figure = state_map_3d(
         points,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
+from streamlit.components.v2 import component
 
 from hara_viz.components.shared.cells import shown_cells
 from hara_viz.components.transport_plan import AtomLabel, assets, encode, plan_frame
@@ -16,9 +17,7 @@ from hara_viz.ui.words import count, inert, number, one_line
 KEY = "plan"
 
 _parts = assets()
-_plan = st.components.v2.component(
-    "hara_transport_plan", html=_parts.html, css=_parts.css, js=_parts.js
-)
+_plan = component("hara_transport_plan", html=_parts.html, css=_parts.css, js=_parts.js)
 
 
 def rollout_choice(shown: TransportView) -> None:
@@ -46,7 +45,7 @@ def plan_view(shown: TransportView) -> None:
         data=_frame(
             shown.view.run_name,
             data.run_stamp(shown.view.run_name),
-            tuple(shown.view.key),
+            shown.view.key,
             shown.transport.found.config.to_json(),
             state.current().layer,
             shown.row,

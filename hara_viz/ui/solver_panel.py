@@ -32,10 +32,10 @@ def solver_panel(shown: TransportView) -> None:
                 "share of structure": st.column_config.NumberColumn(format="percent"),
             },
         )
-        for row in frame.itertuples():
-            if row.converged is False:
+        for outcome, converged in zip(frame["outcome"], frame["converged"], strict=True):
+            if converged is False:
                 st.warning(
-                    f"The barycenter of the {row.outcome} rollouts has not converged: read its "
+                    f"The barycenter of the {outcome} rollouts has not converged: read its "
                     "novelty with care, or raise max_iterations or ε under Advanced."
                 )
         st.caption(

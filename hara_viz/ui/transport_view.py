@@ -48,7 +48,7 @@ def transport_view(view: GroupView) -> TransportView | None:
         transport = _transport(
             view.run_name,
             data.run_stamp(view.run_name),
-            tuple(view.key),
+            view.key,
             view.config.to_json(),
             state.current().layer,
             _known=view.credit,

@@ -68,8 +68,9 @@ def test_start_watch_stop_resume_and_open(workplace: Path, open_page, tmp_path: 
         page.get_by_role("link", name="Rollouts").click()
         ready(page)
         assert page.locator("article").count() == GROUP_SIZE
-        assert f"{N_PROBLEMS} of {N_PROBLEMS} groups" in page.locator(
-            "[data-testid=stSidebar]"
-        ).inner_text()
+        assert (
+            f"{N_PROBLEMS} of {N_PROBLEMS} groups"
+            in page.locator("[data-testid=stSidebar]").inner_text()
+        )
         shoot(page, "rollouts-of-a-new-run")
         page.close()
