@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from hara_viz.cli.interrupt import heeding_ctrl_c
+
 if TYPE_CHECKING:  # types.py loads torch
     from hara_viz.types import Progress, Report
 
@@ -86,12 +88,13 @@ def status_words(progress: Progress, meter: Meter, now: float) -> str:
 
 @contextmanager
 def progress_bar() -> Iterator[Report]:
-    """A `Report` that draws on stderr until the block ends."""
+    """A `Report` that draws on stderr until the block ends, and heeds Ctrl-C."""
     if sys.stderr.isatty():
-        with _bar() as report:
-            yield report
+        with _bar() as report, heeding_ctrl_c(report) as heedful:
+            yield heedful
     else:
-        yield _Lines().report
+        with heeding_ctrl_c(_Lines().report) as heedful:
+            yield heedful
 
 
 @contextmanager

@@ -90,9 +90,10 @@ def app_url(
         yield address
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: Playwright allows one at a time, and other tests have their own.
+@pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[object]:
-    """One Chromium for all journeys."""
+    """One Chromium for the journeys of a file."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
