@@ -64,9 +64,10 @@ def test_from_the_list_to_a_token_and_back_by_link(app_url, open_page, small_run
 
     # Change alpha with the keyboard: the numbers follow.
     page.get_by_role("slider", name="α").first.focus()
-    for _ in range(4):
+    for alpha in ("0.55", "0.6", "0.65", "0.7"):
         page.keyboard.press("ArrowRight")
-    page.wait_for_function("document.location.search.includes('credit.alpha=0.7')")
+        # One at a time: a rerun that arrives between two presses may swallow the second.
+        page.wait_for_function(f"document.location.search.includes('credit.alpha={alpha}')")
     settle(page)
     _, credit = recompute(small_run, PENS.problem_id, CreditConfig(alpha=0.7))
     page.wait_for_timeout(300)
