@@ -16,7 +16,7 @@ from torch import Tensor
 
 from hara_viz.credit import Credit, CreditConfig, assign_credit_packed
 from hara_viz.errors import InvalidInputError
-from hara_viz.store import CreditWriter, Run
+from hara_viz.store import CreditWriter, Run, describe_credit, load_credit
 from hara_viz.types import (
     GroupKey,
     HiddenStates,
@@ -35,6 +35,7 @@ __all__ = [
     "credit_run",
     "default_config",
     "default_layer",
+    "kept_credit",
 ]
 
 NEEDS_STATES = frozenset({"hara", "shear"})
@@ -61,7 +62,12 @@ class GroupCredit:
 
 
 def credit_group(
-    run: Run, key: GroupKey, config: CreditConfig | None = None, layer: int | None = None
+    run: Run,
+    key: GroupKey,
+    config: CreditConfig | None = None,
+    layer: int | None = None,
+    *,
+    source: str | None = None,
 ) -> GroupCredit:
     """Credit of one group, computed now.
 
@@ -70,14 +76,16 @@ def credit_group(
         key: the group.
         config: None: the defaults, with the run's own threshold of success.
         layer: whose states to use; None: the highest layer that the run holds.
+        source: fingerprint of the checkpoint whose states to use; None: the run's own
+            (`Run.source_of`).
 
     Raises:
         InvalidInputError: the group's states are needed and not kept, or a setting needs what the
             run lacks; the sentence says which command fills it in.
     """
     config = default_config(run) if config is None else config
-    layer = _layer(run, config, layer)
-    found = _credit(run, run.load_group(key), config, layer)
+    layer = _layer(run, config, layer, source)
+    found = _credit(run, run.load_group(key), config, layer, source)
     if found is None:
         raise InvalidInputError(
             f"{run.name} does not keep the states of layer {layer} for all rollouts of this group; "
@@ -128,6 +136,8 @@ def credit_run(
     config: CreditConfig | None = None,
     layer: int | None = None,
     report: Report = ignore_progress,
+    *,
+    source: str | None = None,
 ) -> str:
     """Compute the credit of all groups that allow it, and keep it in the run.
 
@@ -139,6 +149,7 @@ def credit_run(
         config: None: the defaults, with the run's own threshold of success.
         layer: whose states to use; None: the highest layer that the run holds.
         report: hears of progress in groups.
+        source: fingerprint of the checkpoint whose states to use; None: the run's own.
 
     Returns:
         The fingerprint under which the credit is kept.
@@ -148,16 +159,20 @@ def credit_run(
         MissingInputError: the run holds no states of the layer.
     """
     config = default_config(run) if config is None else config
-    layer = _layer(run, config, layer)
+    layer = _layer(run, config, layer, source)
+
+    def compute(group: RolloutGroup) -> GroupCredit | None:
+        return _credit(run, group, config, layer, source)
+
     # A config that fails must not leave an empty cache behind: the first group goes ahead.
-    ahead = next(found for group in _groups(run) if (found := _credit(run, group, config, layer)))
+    ahead = next(found for group in _groups(run) if (found := compute(group)))
     n_groups = Counter(run.place(key)["part"] for key in run.keys())  # noqa: SIM118
     done, total = 0, n_groups.total()
 
     def tell() -> None:
         report(Progress(stage="credit", done=done, total=total, unit="groups"))
 
-    with CreditWriter(run, config, layer) as writer:
+    with CreditWriter(run, config, layer, source=source) as writer:
         missing = writer.missing_parts
         for part in run.parts:
             if part not in missing:
@@ -168,7 +183,7 @@ def credit_run(
             for group in groups:
                 tell()
                 known = group.key == ahead.group.key
-                found = ahead if known else _credit(run, group, config, layer)
+                found = ahead if known else compute(group)
                 credits.append(None if found is None else found.credit)
                 done += 1
             writer.write_part(part, groups, credits)
@@ -182,9 +197,29 @@ def default_config(run: Run) -> CreditConfig:
     return CreditConfig(success_threshold=run.info.success_threshold)
 
 
-def default_layer(run: Run) -> int | None:
+def default_layer(run: Run, source: str | None = None) -> int | None:
     """The highest layer whose states the run holds; None if it holds none."""
-    return max(run.layers, default=None)
+    return max(run.layers_of(source), default=None)
+
+
+def kept_credit(
+    run: Run, key: GroupKey, config: CreditConfig, layer: int | None = None
+) -> GroupCredit | None:
+    """Credit of one group as the run keeps it; None: it keeps none of this config.
+
+    Plans are kept in half precision, all else as `credit_group` computes it.
+    """
+    layer = default_layer(run) if layer is None else layer
+    if config.signal not in NEEDS_STATES:
+        layer = None
+    elif layer not in run.layers:
+        return None
+    credit = load_credit(run, describe_credit(run, config, layer).fingerprint, key)
+    if credit is None:
+        return None
+    group = run.load_group(key)
+    offsets = torch.tensor([0, *accumulate(len(r.completion_ids) for r in group.rollouts)])
+    return GroupCredit(group=group, credit=credit, offsets=offsets, layer=layer, config=config)
 
 
 def _groups(run: Run) -> Iterator[RolloutGroup]:
@@ -196,13 +231,13 @@ def _groups(run: Run) -> Iterator[RolloutGroup]:
     )
 
 
-def _layer(run: Run, config: CreditConfig, layer: int | None) -> int | None:
+def _layer(run: Run, config: CreditConfig, layer: int | None, source: str | None) -> int | None:
     """The layer that a config reads; None if it reads none."""
     if config.signal not in NEEDS_STATES:
         return None
-    layer = default_layer(run) if layer is None else layer
-    if layer is None or layer not in run.layers:
-        held = ", ".join(map(str, run.layers)) or "none"
+    layer = default_layer(run, source) if layer is None else layer
+    if layer is None or layer not in run.layers_of(source):
+        held = ", ".join(map(str, run.layers_of(source))) or "none"
         wanted = "" if layer is None else f" of layer {layer}"
         raise InvalidInputError(
             f"signal {config.signal!r} needs hidden states{wanted}, and {run.name} does not hold "
@@ -213,10 +248,10 @@ def _layer(run: Run, config: CreditConfig, layer: int | None) -> int | None:
 
 
 def _credit(
-    run: Run, group: RolloutGroup, config: CreditConfig, layer: int | None
+    run: Run, group: RolloutGroup, config: CreditConfig, layer: int | None, source: str | None
 ) -> GroupCredit | None:
     """Credit of a group; None if its states are not kept."""
-    states = None if layer is None else run.load_states(group.key, layer)
+    states = None if layer is None else run.load_states(group.key, layer, source=source)
     if layer is not None and (states is None or not _is_whole(states, group)):
         return None
     return credit_of(group, states, config)

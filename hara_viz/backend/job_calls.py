@@ -49,11 +49,16 @@ def score(report: Report, *, run: str, reward: str) -> str:
 
 
 def credit(
-    report: Report, *, run: str, config: Mapping[str, Any] | None = None, layer: int | None = None
+    report: Report,
+    *,
+    run: str,
+    config: Mapping[str, Any] | None = None,
+    layer: int | None = None,
+    source: str | None = None,
 ) -> str:
     """`credit_run`; returns the credit's fingerprint."""
     chosen = None if config is None else CreditConfig.from_json(json.dumps(config))
-    return credit_run(open_run(run), chosen, layer, report)
+    return credit_run(open_run(run), chosen, layer, report, source=source)
 
 
 def sample_arguments(job: SampleJob) -> dict[str, Any]:

@@ -231,7 +231,9 @@ class _Drawing:
     def _states(
         self, group: RolloutGroup, completions: Sequence[Completion]
     ) -> tuple[HiddenStates, ...]:
-        if not self.choice.keeps(group, self.drawn, self.job.success_threshold):
+        rewards = [rollout.reward for rollout in group.rollouts]
+        threshold = self.job.success_threshold
+        if not self.choice.keeps(group.key.problem_id, rewards, self.drawn, threshold):
             return ()
         states = packed_states(completions, self.layers, self.policy.info)
         if states is None:

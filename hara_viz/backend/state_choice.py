@@ -7,12 +7,12 @@ choice is between whole groups.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from hara_viz.errors import InvalidInputError
-from hara_viz.types import RolloutGroup, is_success
+from hara_viz.types import is_success
 
 POLICIES = "all, mixed (groups with right and wrong rollouts), sample:N (N groups), none"
 
@@ -46,11 +46,17 @@ class StateChoice:
         )
         return frozenset(ranked[: self.n_groups])
 
-    def keeps(self, group: RolloutGroup, drawn: Collection[str], threshold: float) -> bool:
-        """Whether the states of this group are kept."""
+    def keeps(
+        self,
+        problem_id: str,
+        rewards: Iterable[float | None],
+        drawn: Collection[str],
+        threshold: float,
+    ) -> bool:
+        """Whether the states of a group with these rewards are kept."""
         if self.kind == "sample":
-            return group.key.problem_id in drawn
+            return problem_id in drawn
         if self.kind == "mixed":
-            outcomes = {is_success(r.reward, threshold) for r in group.rollouts} - {None}
+            outcomes = {is_success(reward, threshold) for reward in rewards} - {None}
             return len(outcomes) == 2
         return self.kind == "all"

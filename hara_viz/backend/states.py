@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from hara_viz.backend.projected_states import check_size, project_layer
+from hara_viz.backend.state_choice import StateChoice
 from hara_viz.errors import InvalidInputError, MissingInputError
 from hara_viz.models import Completion, Policy, TeacherForced, load_policy, teacher_force
 from hara_viz.store import Reading, ReadingWriter, Run
@@ -32,6 +33,7 @@ def fill_states(
     model: str,
     layers: Sequence[int] = (-1,),
     *,
+    states: str = "all",
     project: int | None = None,
     device: str = "auto",
     dtype: str = "auto",
@@ -49,6 +51,7 @@ def fill_states(
         model: a directory, GGUF file or hub id.
         layers: whose states are kept, negative ones counted from the last; none: log-probabilities
             and entropies alone.
+        states: whose states are kept: "all", "mixed", "sample:N" or "none" (`StateChoice`).
         project: dimensions of a random projection of the states; None: as they are.
         device: "auto", "cpu", "cuda", …
         dtype: "auto", "bfloat16", "float32", …
@@ -62,9 +65,10 @@ def fill_states(
 
     Raises:
         InvalidInputError: the run's prompts are not known as ids, or its tokens are not this
-            checkpoint's, or a layer does not exist.
+            checkpoint's, or a layer does not exist, or `states` is no choice.
         ModelError: the checkpoint cannot be loaded or run.
     """
+    choice = StateChoice.parse(states)
     _check_prompts(run)
     report(Progress(stage="loading", done=0, total=1, unit="models"))
     policy = load_policy(
@@ -77,18 +81,18 @@ def fill_states(
     )
     report(Progress(stage="loading", done=1, total=1, unit="models"))
     _check_tokenizer(run, policy.info)
-    chosen = policy.resolve_layers(layers) if layers else ()
+    chosen = policy.resolve_layers(layers) if layers and choice.kind != "none" else ()
     if project is not None:
         check_size(project, policy.info.hidden_size)
-    with ReadingWriter(run.path, policy.info, chosen) as writer:
+    with ReadingWriter(run.path, policy.info, chosen, keep=_kept(run, choice)) as writer:
         meter = _Meter(run, writer.missing_parts, report)
         for part in writer.missing_parts:
             groups = run.load_part(part)
             forced = _read(policy, groups, chosen, meter.hear)
-            states = forced.states
+            found = forced.states
             if project is not None:
-                states = tuple(project_layer(layer, project) for layer in states)
-            writer.write_part(part, groups, _readings(forced), states)
+                found = tuple(project_layer(layer, project) for layer in found)
+            writer.write_part(part, groups, _readings(forced), found)
             meter.close_part(part)
         writer.finish()
     return policy.info
@@ -126,6 +130,17 @@ def log_ratio(run: Run, key: GroupKey, source: str) -> Tensor:
         for rollout, reading in zip(group.rollouts, readings, strict=True)
     ]
     return torch.cat(parts).float()
+
+
+def _kept(run: Run, choice: StateChoice) -> frozenset[GroupKey]:
+    """The groups whose states a choice keeps, by the rewards that hold now."""
+    keys, threshold = run.keys(), run.info.success_threshold
+    drawn = choice.drawn({key.problem_id for key in keys}, run.info.seed)
+    return frozenset(
+        key
+        for key in keys
+        if choice.keeps(key.problem_id, run.place(key)["rewards"], drawn, threshold)
+    )
 
 
 def _read(

@@ -21,6 +21,13 @@ def credit(
     layer: Annotated[
         int | None, typer.Option(help="Whose states to use; the highest kept otherwise.")
     ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            help="Fingerprint of the checkpoint whose states to use, as `states` prints it; the "
+            "run's own otherwise."
+        ),
+    ] = None,
     **settings: str | None,
 ) -> None:
     """Compute token-level credit of a run and keep it. No model is needed."""
@@ -28,7 +35,7 @@ def credit(
     opened = open_run(run)
     given.setdefault("success_threshold", opened.info.success_threshold)
     with say_how_to_go_on("the groups computed so far"), progress_bar() as report:
-        fingerprint = credit_run(opened, CreditConfig(**given), layer, report)
+        fingerprint = credit_run(opened, CreditConfig(**given), layer, report, source=source)
     typer.echo(f"credit {fingerprint} is kept in {run}")
 
 

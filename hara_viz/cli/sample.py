@@ -9,6 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from hara_viz.backend.sample import Preview, SampleJob
+    from hara_viz.types import Series
 
 app = typer.Typer(add_completion=False)
 
@@ -113,6 +114,18 @@ def sample(
         int | None,
         typer.Option(help="Training step of the checkpoint.", rich_help_panel=KEEP),
     ] = None,
+    series: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The training that the checkpoint belongs to; runs of one name are a series.",
+            rich_help_panel=KEEP,
+        ),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(help="How that training assigned credit, for show.", rich_help_panel=KEEP),
+    ] = None,
     device: Annotated[
         str, typer.Option(help="auto, cpu, cuda, cuda:1, mps.", rich_help_panel=MODEL)
     ] = "auto",
@@ -176,9 +189,19 @@ def _job(values: dict[str, Any]) -> SampleJob:
         layers=whole_numbers("layers", values["layers"]),
         success_threshold=values["threshold"],
         credit=CreditConfig(success_threshold=values["threshold"]) if values["credit"] else None,
+        series=_series(values["series"], values["method"]),
         allow_code=True,  # named on the command line by whoever owns the machine
         **{name: values[name] for name in same},
     )
+
+
+def _series(name: str | None, method: str | None) -> Series | None:
+    from hara_viz.errors import InvalidInputError
+    from hara_viz.types import Series
+
+    if name is None and method is not None:
+        raise InvalidInputError("--method describes a series; name it with --series")
+    return None if name is None else Series(id=name, method=method)
 
 
 def _sample(job: SampleJob) -> None:

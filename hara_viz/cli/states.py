@@ -20,6 +20,9 @@ def states(
     layers: Annotated[
         str, typer.Option(help="Layers whose states are kept: -1, 12,24, or none.")
     ] = "-1",
+    states_of: Annotated[
+        str, typer.Option("--states", help="Whose states are kept: all, mixed, sample:N or none.")
+    ] = "all",
     project: Annotated[
         int | None, typer.Option(help="Keep a random projection of this size instead.")
     ] = None,
@@ -46,6 +49,7 @@ def states(
             opened,
             model,
             chosen,
+            states=states_of,
             project=project,
             device=device,
             dtype=dtype,

@@ -49,12 +49,12 @@ def describe_credit(
     Raises:
         MissingInputError: The run has no states of the layer.
     """
-    states = ""
+    states, source = "", None if layer is None else run.source_of(source)
     if layer is not None:
         folder = states_folder(run.path, layer, source)
         parts = layout.list_parts(folder, ".safetensors")
         if not parts:
-            held = ", ".join(map(str, run.layers)) or "none"
+            held = ", ".join(map(str, run.layers_of(source))) or "none"
             raise MissingInputError(
                 f"{run.path} holds no states of layer {layer} (layers held: {held}); fill them in "
                 "with `hara-viz states`"

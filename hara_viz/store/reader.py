@@ -66,8 +66,31 @@ class Run:
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """Layers whose states are stored, as read by the run's own checkpoint."""
-        return stored_layers(self.path)
+        """Layers whose states are stored, as read by the run's own checkpoint (`source_of`)."""
+        return self.layers_of(None)
+
+    def layers_of(self, source: str | None) -> tuple[int, ...]:
+        """Layers whose states are stored, as read by the checkpoint of this fingerprint."""
+        return stored_layers(self.path, self.source_of(source))
+
+    def source_of(self, source: str | None) -> str | None:
+        """Under whose name states are stored: a fingerprint, or None for the run's own checkpoint.
+
+        The beginning of a fingerprint is enough, at least 8 digits.
+
+        A run that names no checkpoint (an imported one) has none of its own: where nothing is
+        asked for, the only checkpoint that has read it takes that place.
+        """
+        own = self.info.checkpoint
+        if source is None:
+            only = self.readers if own is None else ()
+            return only[0].fingerprint if len(only) == 1 else None
+        if len(source) < 8:
+            return source
+        if own is not None and own.fingerprint.startswith(source):
+            return None
+        known = (reader.fingerprint for reader in self.readers)
+        return next((found for found in known if found.startswith(source)), source)
 
     @property
     def readers(self) -> tuple[CheckpointInfo, ...]:
@@ -133,14 +156,16 @@ class Run:
         Args:
             key: The group.
             layer: Non-negative layer, one of `layers`.
-            source: Fingerprint of the checkpoint that read the completions; None: the run's own.
+            source: Fingerprint of the checkpoint that read the completions; None: the run's own
+                (`source_of`).
 
         Returns:
             None if no states of the group are stored. A rollout whose states were not kept has no
             rows.
         """
         place = self.place(key)
-        path = states_folder(self.path, layer, source) / f"{place['part']}.safetensors"
+        folder = states_folder(self.path, layer, self.source_of(source))
+        path = folder / f"{place['part']}.safetensors"
         if not path.exists():
             return None
         states = read_states(path, place["first_row"], len(place["samples"]))

@@ -8,10 +8,10 @@ digits of the checkpoint's fingerprint. So a run can be compared under a referen
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pyarrow as pa
 
@@ -20,12 +20,20 @@ from hara_viz.store import layout
 from hara_viz.store.completion import write_complete
 from hara_viz.store.files import remove_leftovers, write_text
 from hara_viz.store.header import checkpoint_from, read_header
+from hara_viz.store.index import read_index
 from hara_viz.store.lock import FileLock
 from hara_viz.store.parquet import read_row_group, write_tables
 from hara_viz.store.schema import KEY_FIELDS, key_of
-from hara_viz.store.states import STORED_DTYPES, check_fits, states_folder, write_states
+from hara_viz.store.states import (
+    STORED_DTYPES,
+    check_fits,
+    merge_states,
+    read_states,
+    states_folder,
+    write_states,
+)
 from hara_viz.store.text_json import to_json
-from hara_viz.types import CheckpointInfo, HiddenStates, Rollout, RolloutGroup
+from hara_viz.types import CheckpointInfo, GroupKey, HiddenStates, Rollout, RolloutGroup
 
 _CHECKPOINT = "checkpoint.json"
 
@@ -59,6 +67,7 @@ class ReadingWriter:
         run: The run's directory.
         checkpoint: Who reads.
         layers: Layers whose states are stored, non-negative.
+        keep: Groups whose states are stored; None: all. Log-probabilities are stored of all.
         states_dtype: As for `RunWriter`.
 
     Raises:
@@ -72,6 +81,7 @@ class ReadingWriter:
         checkpoint: CheckpointInfo,
         layers: Sequence[int] = (),
         *,
+        keep: Collection[GroupKey] | None = None,
         states_dtype: str = "bfloat16",
     ) -> None:
         info = read_header(run)
@@ -81,6 +91,7 @@ class ReadingWriter:
         self.source = None if own else checkpoint.fingerprint
         """None: the run's own checkpoint, else the fingerprint to load the reading by."""
         self._run = run
+        self._keep = keep
         self._dtype = STORED_DTYPES[states_dtype]
         self._folder = readings_folder(run, checkpoint.fingerprint)
         self._layers = {layer: states_folder(run, layer, self.source) for layer in layers}
@@ -97,12 +108,27 @@ class ReadingWriter:
 
     @property
     def missing_parts(self) -> tuple[str, ...]:
-        """Parts of the run that lack the log-probabilities or one of the layers."""
-        done = set(layout.list_parts(self._folder, ".parquet"))
-        for folder in self._layers.values():
-            done &= set(layout.list_parts(folder, ".safetensors"))
+        """Parts of the run that lack log-probabilities, or states that are to be kept."""
+        read = set(layout.list_parts(self._folder, ".parquet"))
+        wanted = self._wanted_rows() if self._layers else {}
         parts = layout.list_parts(self._run / layout.ROLLOUTS, ".parquet")
-        return tuple(part for part in parts if part not in done)
+        return tuple(
+            part
+            for part in parts
+            if part not in read
+            or any(
+                _lacks(folder / f"{part}.safetensors", wanted.get(part, ()))
+                for folder in self._layers.values()
+            )
+        )
+
+    def _wanted_rows(self) -> dict[str, list[dict[str, Any]]]:
+        """The groups whose states are to be stored, by part: rows of the index."""
+        wanted: dict[str, list[dict[str, Any]]] = {}
+        for row in read_index(self._run).to_pylist():
+            if any(row["lengths"]) and (self._keep is None or key_of(row) in self._keep):
+                wanted.setdefault(row["part"], []).append(row)
+        return wanted
 
     def write_part(
         self,
@@ -117,10 +143,12 @@ class ReadingWriter:
             part: Its name, one of `missing_parts`.
             groups: Its groups, as `Run.load_part` gives them.
             readings: One per rollout, in that order.
-            states: One record per layer; a layer that the part has already stays as it is.
+            states: One record per layer. What the part has already stays as it is, and groups
+                that are not to be kept leave no rows.
 
         Raises:
             ShapeError: Some reading does not fit its completion.
+            InvalidInputError: The layer is stored in another size.
         """
         layout.part_number(part)
         rollouts = [rollout for group in groups for rollout in group.rollouts]
@@ -132,12 +160,24 @@ class ReadingWriter:
             )
         for layer in states:
             check_fits(groups, layer)
-            path = self._layers[layer.layer] / f"{part}.safetensors"
-            if not path.exists():
-                write_states(path, layer, self._dtype)
+            self._write_states(self._layers[layer.layer] / f"{part}.safetensors", groups, layer)
         rows = iter(readings)
         tables = [_table(group, [next(rows) for _ in group.rollouts]) for group in groups]
         write_tables(self._folder / f"{part}.parquet", tables)
+
+    def _write_states(
+        self, path: Path, groups: Sequence[RolloutGroup], layer: HiddenStates
+    ) -> None:
+        kept = [self._keep is None or g.key in self._keep for g in groups for _ in g.rollouts]
+        old = read_states(path, 0, len(kept)) if path.exists() else None
+        if old is not None and old.states.shape[1] != layer.states.shape[1]:
+            raise InvalidInputError(
+                f"{path.parent} holds states of {old.states.shape[1]} numbers each, these have "
+                f"{layer.states.shape[1]}; give the same --project, or remove that folder"
+            )
+        whole = merge_states(old, layer, kept)
+        if len(whole.states):
+            write_states(path, whole, self._dtype)
 
     def finish(self) -> None:
         """Bring the checksums of a complete run up to date, and let others read."""
@@ -190,6 +230,17 @@ def read_readings(
     ):
         raise FormatError(f"{path} belongs to other rollouts; remove it and read the run again")
     return readings
+
+
+def _lacks(path: Path, wanted: Sequence[dict[str, Any]]) -> bool:
+    """Whether a file of states lacks some of the groups (rows of the index)."""
+    if not path.exists():
+        return bool(wanted)
+    for row in wanted:
+        states = read_states(path, row["first_row"], len(row["lengths"]))
+        if states.offsets.diff().tolist() != row["lengths"]:
+            return True
+    return False
 
 
 def _read_checkpoint(file: Path) -> CheckpointInfo:

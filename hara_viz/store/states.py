@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import torch
@@ -114,6 +114,31 @@ def describe_states(path: Path) -> str:
         raise FormatError(
             f"{path} is damaged ({error}); remove it and run `hara-viz states` again"
         ) from error
+
+
+def merge_states(
+    old: HiddenStates | None, fresh: HiddenStates, kept: Sequence[bool]
+) -> HiddenStates:
+    """The rows of `old`, and where a rollout has none there, those of `fresh` if they are kept.
+
+    Args:
+        old: What is stored, [N, D]; None: nothing.
+        fresh: The same rollouts, read anew.
+        kept: [B]: whether the fresh rows of a rollout are to be stored.
+    """
+    rows = [
+        old.rows(b)
+        if old is not None and len(old.rows(b))
+        else fresh.rows(b)[: None if keep else 0]
+        for b, keep in enumerate(kept)
+    ]
+    lengths = torch.tensor([0, *(len(of_rollout) for of_rollout in rows)])
+    dtype = fresh.states.dtype
+    return replace(
+        fresh,
+        states=torch.cat([of_rollout.to(dtype) for of_rollout in rows]),
+        offsets=lengths.cumsum(0),
+    )
 
 
 def check_fits(groups: Sequence[RolloutGroup], states: HiddenStates) -> None:

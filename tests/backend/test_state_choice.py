@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pytest
 
 from hara_viz.backend.state_choice import StateChoice
@@ -25,6 +27,13 @@ def group(name: str, *rewards: float | None) -> RolloutGroup:
     )
 
 
+def keeps(
+    choice: StateChoice, group: RolloutGroup, drawn: Collection[str], threshold: float
+) -> bool:
+    rewards = [rollout.reward for rollout in group.rollouts]
+    return choice.keeps(group.key.problem_id, rewards, drawn, threshold)
+
+
 MIXED, RIGHT, UNSCORED = group("a", 1.0, 0.0, None), group("b", 1.0, 1.0), group("c", None, None)
 
 
@@ -35,15 +44,15 @@ def test_policies_keep_whole_groups(text: str, kept: str) -> None:
     choice = StateChoice.parse(text)
     drawn = choice.drawn(["a", "b", "c"], seed=3)
     names = "".join(
-        g.key.problem_id for g in (MIXED, RIGHT, UNSCORED) if choice.keeps(g, drawn, 0.5)
+        g.key.problem_id for g in (MIXED, RIGHT, UNSCORED) if keeps(choice, g, drawn, 0.5)
     )
     assert len(names) == 2 if kept == "two" else names == kept
 
 
 def test_mixed_follows_the_threshold() -> None:
     choice = StateChoice.parse("mixed")
-    assert not choice.keeps(group("a", 0.6, 0.9), (), 0.5)
-    assert choice.keeps(group("a", 0.6, 0.9), (), 0.8)
+    assert not keeps(choice, group("a", 0.6, 0.9), (), 0.5)
+    assert keeps(choice, group("a", 0.6, 0.9), (), 0.8)
 
 
 def test_the_draw_depends_on_the_seed_and_on_nothing_else() -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from hara_viz.backend.credit import credit_group
+from hara_viz.backend.credit import credit_group, credit_run, kept_credit
 from hara_viz.backend.states import fill_states, log_ratio
+from hara_viz.credit import CreditConfig
 from hara_viz.errors import InvalidInputError, MissingInputError
-from hara_viz.store import open_run
+from hara_viz.store import list_credit, load_credit, open_run
 from hara_viz.types import Progress
 from tests.backend.conftest import tiny_job
 from tests.small_runs import write_run
@@ -71,6 +72,36 @@ def test_states_can_be_kept_small(copy: Path, tiny_policy_dir: Path) -> None:
     states = run.load_states(key, 1)
     assert states is not None and states.states.shape[1] == 8
     assert states.projection is not None and states.projection.source_size == 32
+
+
+def test_credit_reads_the_states_of_a_named_checkpoint(copy: Path, tmp_path: Path) -> None:
+    other = write_tiny_checkpoint(tmp_path / "other", seed=9)
+    reader = fill_states(open_run(copy), str(other), (1,), states="sample:1", device="cpu")
+    run, short = open_run(copy), reader.fingerprint[:8]
+    read = [k for k in run.keys() if run.load_states(k, 1, source=short) is not None]  # noqa: SIM118
+    assert len(read) == 1
+    with pytest.raises(InvalidInputError, match="does not hold"):
+        credit_group(run, read[0], layer=1)
+    named = credit_group(run, read[0], source=short)
+    assert named.layer == 1
+    assert not torch.equal(named.credit.novelty, credit_group(run, read[0]).credit.novelty)
+    fingerprint = credit_run(run, source=short)
+    info = next(info for info in list_credit(run) if info.fingerprint == fingerprint)
+    assert info.source == reader.fingerprint
+    kept = load_credit(run, fingerprint, read[0])
+    assert kept is not None and torch.equal(kept.weights, named.credit.weights)
+
+
+def test_kept_credit_is_what_would_be_computed(copy: Path) -> None:
+    run, config = open_run(copy), CreditConfig(n_support=4)
+    (key, *_) = run.keys()
+    assert kept_credit(run, key, config) is None
+    credit_run(run, config)
+    kept, computed = kept_credit(run, key, config), credit_group(run, key, config)
+    assert kept is not None and kept.layer == computed.layer == 2
+    assert torch.equal(kept.credit.advantages, computed.credit.advantages)
+    assert torch.equal(kept.offsets, computed.offsets)
+    assert kept_credit(run, key, CreditConfig(n_support=5)) is None
 
 
 def test_a_foreign_tokenizer_is_refused(copy: Path, tmp_path: Path) -> None:

@@ -56,6 +56,7 @@ CASES = {
     "columns misspelt": (sample("--columns", "question"), "question=COLUMN"),
     "group size 0": (sample("--group-size", "0"), "group_size is 0"),
     "group size x": (sample("--group-size", "x"), "--group-size"),
+    "method of no series": (sample("--method", "hara"), "--series"),
     "no tokens": (sample("--max-new-tokens", "0"), "max_new_tokens is 0"),
     "top-p": (sample("--top-p", "2"), "top_p is 2"),
     "limit 0": (sample("--limit", "0"), "limit is 0"),

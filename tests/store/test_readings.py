@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import torch
 
 from hara_viz.errors import FormatError, InvalidInputError, ShapeError, StoreError
 from hara_viz.store import Reading, ReadingWriter, RunWriter, open_run
-from hara_viz.types import CheckpointInfo, RolloutGroup
+from hara_viz.types import CheckpointInfo, GroupKey, HiddenStates, RolloutGroup
 from tests.store.builders import make_group, make_info, make_states
 
 OWN = CheckpointInfo(path="m", fingerprint="f" * 64)
@@ -81,6 +82,63 @@ def test_a_broken_off_reading_goes_on(path: Path) -> None:
         assert writer.missing_parts == ("part-00000", "part-00001")
     with ReadingWriter(path, OTHER) as writer:
         assert writer.missing_parts == ("part-00001",)
+
+
+def test_states_of_some_groups_are_kept_and_the_rest_filled_in_later(path: Path) -> None:
+    run = open_run(path)
+    kept = make_group(1).key
+
+    def read_all(keep: frozenset[GroupKey] | None, seed: int) -> tuple[str, ...]:
+        with ReadingWriter(path, OTHER, (1,), keep=keep) as writer:
+            missing = writer.missing_parts
+            for part in missing:
+                groups = run.load_part(part)
+                states = [make_states(list(groups), 1, seed)]
+                writer.write_part(part, groups, read(groups, 0), states)
+        return missing
+
+    def states_of(problem: int) -> HiddenStates | None:
+        return run.load_states(make_group(problem).key, 1, source=OTHER.fingerprint)
+
+    assert read_all(frozenset({kept}), seed=0) == ("part-00000", "part-00001")
+    assert [states_of(p) is not None for p in range(4)] == [False, True, False, False]
+    assert run.load_readings(make_group(3).key, OTHER.fingerprint) is not None
+    assert read_all(frozenset({kept}), seed=0) == ()
+    assert read_all(None, seed=1) == ("part-00000", "part-00001")
+    assert read_all(None, seed=1) == ()
+    old = make_states([make_group(0), make_group(1)], 1, seed=0)
+    fresh = make_states([make_group(0), make_group(1)], 1, seed=1)
+    first, second = states_of(0), states_of(1)
+    assert first is not None and torch.equal(first.states.float(), fresh.states[:12])
+    assert second is not None and torch.equal(second.states.float(), old.states[12:])  # stays
+
+
+def test_states_of_another_size_are_not_mixed_in(path: Path) -> None:
+    run = open_run(path)
+    groups = run.load_part("part-00000")
+    whole = make_states(list(groups), 1)
+    narrow = replace(whole, states=whole.states[:, :4])
+    with ReadingWriter(path, OTHER, (1,), keep={make_group(0).key}) as writer:
+        writer.write_part("part-00000", groups, read(groups, 0), [whole])
+    with (
+        ReadingWriter(path, OTHER, (1,)) as writer,
+        pytest.raises(InvalidInputError, match="holds states of 6 numbers each"),
+    ):
+        writer.write_part("part-00000", groups, read(groups, 0), [narrow])
+
+
+def test_the_only_reader_of_a_run_without_a_checkpoint_stands_in_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "imported"
+    with RunWriter(path, make_info(checkpoint=None)) as writer:
+        writer.write_part([make_group(0, logprobs=None)])
+        writer.finish()
+    assert open_run(path).layers == ()
+    fill(path, OTHER, -1.0, (2,))
+    run, key = open_run(path), make_group(0).key
+    assert run.layers == (2,) and run.load_states(key, 2) is not None
+    assert run.source_of(OTHER.fingerprint[:8]) == run.source_of(None) == OTHER.fingerprint
+    fill(path, OWN, -1.0, (1,))  # now there are two, and one has to be named
+    assert open_run(path).layers == () and open_run(path).layers_of(OWN.fingerprint) == (1,)
 
 
 def test_readings_must_fit(path: Path) -> None:
