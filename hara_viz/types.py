@@ -148,6 +148,26 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingInfo:
+    """How the trainer that recorded a run made its advantages: enough to make them again."""
+
+    trainer: str
+    """Library and version, for instance "trl 1.16.0"."""
+    credit: str
+    """The `CreditConfig` as canonical JSON."""
+    method_version: int
+    """`METHOD_VERSION` of the credit code that ran."""
+    layer: int | None = None
+    """Whose hidden states the credit read; None: it read none."""
+    loss_type: str | None = None
+    importance_sampling_level: str | None = None
+    scale_rewards: str | None = None
+    """What the trainer divided centred rewards by: "group", "batch" or "none"."""
+    beta: float | None = None
+    """Weight of the KL term; where it is not 0, recorded coefficients hold its part too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo:
     """The header of a run on disk (`run.json`)."""
 
@@ -165,6 +185,8 @@ class RunInfo:
     """Versions of hara-viz, torch, transformers, … that wrote the run."""
     created: str = ""
     """UTC, ISO 8601."""
+    training: TrainingInfo | None = None
+    """None: no trainer recorded the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +251,12 @@ class Rollout:
     answer_end: int | None = None
     reward_reason: str | None = None
     recorded_advantage: float | None = None
+    """A_r as a trainer had it, before reweighting."""
     recorded_advantages: tuple[float, ...] | None = None
+    """What the optimizer got for each token."""
+    recorded_weights: tuple[float, ...] | None = None
+    recorded_coefficients: tuple[float, ...] | None = None
+    """−∂loss/∂log π of each token in the first pass over the batch: what its gradient carried."""
     advantage_rule: str | None = None
     finish: Finish = Finish.UNKNOWN
     tokens_source: TokensSource = TokensSource.ENGINE
@@ -244,6 +271,8 @@ class Rollout:
             "logprobs",
             "entropy",
             "recorded_advantages",
+            "recorded_weights",
+            "recorded_coefficients",
         ):
             values = getattr(self, name)
             if values is not None and len(values) != n_tokens:

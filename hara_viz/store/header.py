@@ -12,7 +12,14 @@ from hara_viz.errors import FormatError, InvalidInputError, MissingInputError, S
 from hara_viz.store.files import write_text
 from hara_viz.store.schema import SCHEMA_VERSION
 from hara_viz.store.text_json import to_json
-from hara_viz.types import CheckpointInfo, Message, RunInfo, SamplingConfig, Series
+from hara_viz.types import (
+    CheckpointInfo,
+    Message,
+    RunInfo,
+    SamplingConfig,
+    Series,
+    TrainingInfo,
+)
 
 FILE_NAME = "run.json"
 
@@ -85,6 +92,8 @@ def _info_from(document: Mapping[str, Any]) -> RunInfo:
         values["checkpoint"] = checkpoint_from(values["checkpoint"])
     if values.get("series") is not None:
         values["series"] = _record(Series, values["series"])
+    if values.get("training") is not None:
+        values["training"] = _record(TrainingInfo, values["training"])
     if values.get("sampling") is not None:
         sampling = dict(values["sampling"])
         turns = sampling.get("few_shot", [])

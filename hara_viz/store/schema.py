@@ -75,6 +75,8 @@ ROLLOUTS = pa.schema(
         *REWARD_FIELDS,
         pa.field("recorded_advantage", pa.float64()),
         pa.field("recorded_advantages", _FLOAT32S),
+        pa.field("recorded_weights", _FLOAT32S),
+        pa.field("recorded_coefficients", _FLOAT32S),
         pa.field("advantage_rule", pa.string()),
         _required("finish", pa.string()),
         _required("tokens_source", pa.string()),

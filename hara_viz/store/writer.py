@@ -235,6 +235,11 @@ def _settings(stored: RunInfo, given: RunInfo) -> list[tuple[str, Any, Any]]:
         pairs += [(name, was.get(name), now[name]) for name in now]
     else:
         pairs.append(("sampling", stored.sampling, given.sampling))
+    if stored.training is not None and given.training is not None:
+        was, now = asdict(stored.training), asdict(given.training)
+        pairs += [(f"training.{name}", was[name], now[name]) for name in now]
+    else:
+        pairs.append(("training", stored.training, given.training))
     return pairs
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from hara_viz.types import (
     Rollout,
     RolloutGroup,
     TokensSource,
+    TrainingInfo,
 )
 from tests.store.builders import make_group, make_info, make_rollout, make_states
 
@@ -71,6 +73,8 @@ def rollouts(draw: st.DrawFn) -> Rollout:
         reward_reason=draw(maybe_text),
         recorded_advantage=draw(st.none() | st.floats()),
         recorded_advantages=draw(per_token(float32s)),
+        recorded_weights=draw(per_token(float32s)),
+        recorded_coefficients=draw(per_token(float32s)),
         advantage_rule=draw(maybe_text),
         finish=draw(st.sampled_from(Finish)),
         tokens_source=draw(st.sampled_from(TokensSource)),
@@ -228,6 +232,21 @@ def test_groups_are_written_once_and_in_order(tmp_path: Path) -> None:
 
 
 def test_the_header_comes_back(tmp_path: Path) -> None:
-    info = make_info(versions={"torch": "2"}, success_threshold=0.25, global_step=7)
+    training = TrainingInfo(
+        trainer="trl 1.16.0", credit="{}", method_version=1, layer=3, loss_type="dapo", beta=0.0
+    )
+    info = make_info(
+        versions={"torch": "2"}, success_threshold=0.25, global_step=7, training=training
+    )
     RunWriter(tmp_path / "r", info).close()
     assert open_run(tmp_path / "r").info == info
+
+
+def test_a_run_of_another_training_is_not_resumed(tmp_path: Path) -> None:
+    training = TrainingInfo(trainer="trl 1.16.0", credit="{}", method_version=1, loss_type="dapo")
+    RunWriter(tmp_path / "r", make_info(training=training)).close()
+    other = make_info(training=replace(training, loss_type="grpo"))
+    with pytest.raises(InvalidInputError, match=r"training.loss_type was 'dapo', now 'grpo'"):
+        RunWriter(tmp_path / "r", other)
+    with pytest.raises(InvalidInputError, match="training was"):
+        RunWriter(tmp_path / "r", make_info())
