@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hara_viz.backend.credit import GroupCredit, credit_group
 from hara_viz.backend.job_calls import sample_job
-from hara_viz.backend.sample import preview
 from hara_viz.credit import CreditConfig
+from hara_viz.errors import FormatError
+from hara_viz.models import load_reader, render_prompt
+from hara_viz.problems import load_problems
 from hara_viz.store import open_run
 from hara_viz.types import GroupKey
 
@@ -36,14 +38,18 @@ def credit_group_at(
 
 
 def preview_prompt(arguments: str) -> PromptPreview:
-    """The first prompt of a sampling job, rendered; loads the checkpoint on the CPU.
+    """The first prompt of a sampling job, rendered; loads the checkpoint's tokenizer alone.
 
     Args:
         arguments: of the job, as JSON.
 
     Raises:
-        HaraError: as `preview`.
+        HaraError: the problem set or the checkpoint cannot be read.
     """
-    job = replace(sample_job(json.loads(arguments)), device="cpu")
-    prompt = preview(job).prompt
+    job = sample_job(json.loads(arguments))
+    problems = load_problems(job.problems, columns=job.columns, limit=1).problems
+    if not problems:
+        raise FormatError(f"{job.problems} holds no usable problem")
+    reader = load_reader(job.model, revision=job.revision, base=job.base)
+    prompt = render_prompt(reader, problems[0].messages, job.sampling)
     return PromptPreview(prompt.text, len(prompt.ids), prompt.templated)

@@ -1,6 +1,7 @@
 """Checkpoints -> generations and hidden states. The only room that knows transformers.
 
 load_policy    a directory, GGUF file, adapter or hub id -> Policy     load.py, layouts.py
+load_reader    the same -> its tokenizer alone, to look at prompts     reader.py
 render_prompt  messages -> the ids that the policy reads               prompt.py
 sample         requests -> completions, whole groups together          sampling.py, sampler.py
 teacher_force  prompts and completions -> states, log-probabilities    teacher.py, head.py
@@ -17,6 +18,7 @@ from hara_viz.models.load import load_policy
 from hara_viz.models.policy import Policy
 from hara_viz.models.projection import distance_error, project_states, projection_matrix
 from hara_viz.models.prompt import RenderedPrompt, render_prompt
+from hara_viz.models.reader import PromptReader, load_reader
 from hara_viz.models.requests import Completion, SampleRequest
 from hara_viz.models.sampling import sample
 from hara_viz.models.self_check import PaddingCheck, padding_self_check
@@ -27,6 +29,7 @@ __all__ = [
     "Completion",
     "PaddingCheck",
     "Policy",
+    "PromptReader",
     "RenderedPrompt",
     "SampleRequest",
     "Series",
@@ -35,6 +38,7 @@ __all__ = [
     "distance_error",
     "find_series",
     "load_policy",
+    "load_reader",
     "padding_self_check",
     "project_states",
     "projection_matrix",

@@ -66,7 +66,7 @@ def load_policy(
         except HaraError:
             raise
         except Exception as error:  # the libraries raise of every kind on a broken file
-            raise _explained(path, layout, error) from error
+            raise explained(path, layout, error) from error
     _check_vocabulary(path, model, tokenizer)
     return _policy(str(path), revision, fingerprint, model, tokenizer, target)
 
@@ -108,7 +108,7 @@ def resolve_dtype(name: str, device: torch.device) -> torch.dtype | str:
     return DTYPES[name]
 
 
-def _explained(path: str | Path, layout: Layout, error: Exception) -> HaraError:
+def explained(path: str | Path, layout: Layout, error: Exception) -> HaraError:
     """Transformers' error as one sentence with a remedy."""
     text = " ".join(str(error).split())
     if "trust_remote_code" in text:

@@ -22,7 +22,7 @@ def load_whole(
     settings: dict[str, Any],
 ) -> tuple[Any, Any, str]:
     """Model, tokenizer and weights' fingerprint of a directory, GGUF file or hub id."""
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM
 
     if layout.kind is Kind.GGUF:
         return _load_gguf(layout, dtype)
@@ -40,10 +40,34 @@ def load_whole(
     )
     model, report = loaded
     _check_complete(path, report)
-    where.pop("use_safetensors")
-    tokenizer = AutoTokenizer.from_pretrained(name, **where)
+    tokenizer = load_tokenizer(path, layout, revision, settings)
     files = layout.weights or _downloaded(model)
     return model, tokenizer, weights_fingerprint(files)
+
+
+def load_tokenizer(
+    path: str | Path, layout: Layout, revision: str | None, settings: dict[str, Any]
+) -> Any:
+    """The tokenizer of a checkpoint; of an adapter, the one that lies with it.
+
+    A tokenizer.json beside a GGUF file is preferred to the one inside, whose conversion is known to
+    differ for some families.
+    """
+    from transformers import AutoTokenizer
+
+    if layout.path is None:
+        return AutoTokenizer.from_pretrained(str(path), revision=revision, **settings)
+    folder, inside = layout.path, {}
+    if layout.kind is Kind.GGUF:
+        folder = layout.path.parent
+        inside = {} if (folder / "tokenizer.json").exists() else {"gguf_file": layout.path.name}
+    return AutoTokenizer.from_pretrained(str(folder), local_files_only=True, **inside, **settings)
+
+
+def has_tokenizer(layout: Layout) -> bool:
+    """Whether an adapter brings a tokenizer of its own; else its base's is meant."""
+    assert layout.path is not None
+    return (layout.path / "tokenizer_config.json").exists()
 
 
 def _check_size(layout: Layout) -> None:
@@ -74,12 +98,8 @@ def _check_complete(path: str | Path, report: dict[str, Any]) -> None:
 
 
 def _load_gguf(layout: Layout, dtype: torch.dtype | str) -> tuple[Any, Any, str]:
-    """Model, tokenizer and fingerprint of a GGUF file.
-
-    A tokenizer.json beside the file is preferred to the one inside, whose conversion is known to
-    differ for some families.
-    """
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    """Model, tokenizer and fingerprint of a GGUF file."""
+    from transformers import AutoModelForCausalLM
 
     assert layout.path is not None
     folder, name = str(layout.path.parent), layout.path.name
@@ -91,10 +111,7 @@ def _load_gguf(layout: Layout, dtype: torch.dtype | str) -> tuple[Any, Any, str]
         )
         model, report = loaded
         _check_complete(layout.path, report)
-        beside = (layout.path.parent / "tokenizer.json").exists()
-        tokenizer = AutoTokenizer.from_pretrained(
-            folder, **({"local_files_only": True} if beside else inside)
-        )
+        tokenizer = load_tokenizer(layout.path, layout, None, {})
     return model, tokenizer, weights_fingerprint(layout.weights)
 
 
@@ -139,7 +156,6 @@ def load_adapter(
 ) -> tuple[Any, Any, str]:
     """An adapter merged into its base, so that it runs as fast as a whole checkpoint."""
     from peft import PeftModel
-    from transformers import AutoTokenizer
 
     assert layout.path is not None
     source, revision = base
@@ -153,10 +169,8 @@ def load_adapter(
     if base_layout.kind is Kind.ADAPTER:
         raise ModelError(f"the base {source} is an adapter itself; give a whole model with --base")
     model, tokenizer, below = load_whole(source, base_layout, revision, dtype, settings)
-    if (layout.path / "tokenizer_config.json").exists():
-        tokenizer = AutoTokenizer.from_pretrained(
-            str(layout.path), local_files_only=True, **settings
-        )
+    if has_tokenizer(layout):
+        tokenizer = load_tokenizer(layout.path, layout, None, settings)
     if len(tokenizer) > model.get_input_embeddings().weight.shape[0]:
         model.resize_token_embeddings(len(tokenizer))
     model = PeftModel.from_pretrained(model, str(layout.path), is_trainable=False)

@@ -9,6 +9,7 @@ from typing import Any
 from hara_viz.errors import InvalidInputError, ModelError
 from hara_viz.models.deadline import call_with_deadline
 from hara_viz.models.policy import Policy
+from hara_viz.models.reader import PromptReader
 from hara_viz.types import Message, SamplingConfig
 
 TEMPLATE_SECONDS = 5.0
@@ -27,7 +28,7 @@ class RenderedPrompt:
 
 
 def render_prompt(
-    policy: Policy, messages: Sequence[Message], sampling: SamplingConfig
+    policy: Policy | PromptReader, messages: Sequence[Message], sampling: SamplingConfig
 ) -> RenderedPrompt:
     """Put system prompt and few-shot turns before `messages` and encode them.
 

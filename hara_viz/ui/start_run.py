@@ -60,12 +60,12 @@ def _prompt_box(job: SampleJob) -> None:
     wanted = st.toggle(
         "Show the first prompt as the checkpoint reads it",
         key="start.prompt",
-        help="Loads the checkpoint beside the app, on the CPU; a large one takes its time",
+        help="Loads the checkpoint's tokenizer and chat template, not its weights",
     )
     if not wanted:
         return
     prompt = computed(
-        preview_prompt, arguments, message="Loading the checkpoint …", key="start.prompt_work"
+        preview_prompt, arguments, message="Loading the tokenizer …", key="start.prompt_work"
     )
     if prompt is not None:
         how = "its chat template" if prompt.templated else "plain text: it has no chat template"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hara_viz.errors import InvalidInputError, ModelError
-from hara_viz.models import Policy, load_policy, prompt, render_prompt
+from hara_viz.errors import InvalidInputError, MissingInputError, ModelError
+from hara_viz.models import Policy, load_policy, load_reader, prompt, render_prompt
 from hara_viz.types import Message, SamplingConfig
 from tests.tiny_models import TEMPLATE, write_tiny_checkpoint
 
@@ -119,3 +119,13 @@ def test_the_template_of_a_file_is_used(tmp_path: Path) -> None:
     (path / "chat_template.jinja").write_text("Q: {{ messages[-1]['content'] }} A:")
     found = render_prompt(load_policy(path), QUESTION, SamplingConfig())
     assert found.text == "Q: 7*6? A:" and found.templated
+
+
+def test_a_tokenizer_alone_renders_what_the_policy_reads(llama: Policy) -> None:
+    folder = Path(llama.info.path)
+    bare = folder.parent / "bare"
+    reader = load_reader(folder)
+    sampling = SamplingConfig(system="Be brief.", few_shot=SHOTS)
+    assert render_prompt(reader, QUESTION, sampling) == render_prompt(llama, QUESTION, sampling)
+    with pytest.raises(MissingInputError, match="bare"):
+        load_reader(bare)
