@@ -12,6 +12,7 @@ import pandas as pd
 
 from hara_viz.analysis.figures import MIXED
 from hara_viz.analysis.signals import SIGNALS
+from hara_viz.backend.further_signals import FURTHER, is_further
 from hara_viz.ui.selection import DEFAULT, Selection
 from hara_viz.ui.words import count
 
@@ -98,14 +99,21 @@ def fit_layer(selection: Selection, layers: Sequence[int]) -> Fitted:
 
 def fit_signals(selection: Selection) -> Fitted:
     """Keep signals that exist."""
+    names = (*SIGNALS, *(further.signal.name for further in FURTHER))
     complaints = tuple(
-        f"There is no signal {name!r}; there are {', '.join(SIGNALS)}."
+        f"There is no signal {name!r}; there are {', '.join(dict.fromkeys(names))}."
         for name in (selection.signal, selection.underline)
-        if name is not None and name not in SIGNALS
+        if name is not None and not _is_signal(name)
     )
-    signal = selection.signal if selection.signal in SIGNALS else DEFAULT.signal
-    underline = selection.underline if selection.underline in SIGNALS else None
+    signal = selection.signal if _is_signal(selection.signal) else DEFAULT.signal
+    underline = selection.underline
+    if underline is not None and not _is_signal(underline):
+        underline = None
     return replace(selection, signal=signal, underline=underline), complaints
+
+
+def _is_signal(name: str) -> bool:
+    return name in SIGNALS or is_further(name)
 
 
 def group_key(row: object) -> tuple[int | None, str, int]:

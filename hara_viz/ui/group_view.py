@@ -8,8 +8,9 @@ from itertools import accumulate
 import numpy as np
 import streamlit as st
 
-from hara_viz.analysis.signals import lengths_of, signal_values
+from hara_viz.analysis.signals import SIGNALS, Signal, lengths_of, signal_values
 from hara_viz.backend.credit import GroupCredit
+from hara_viz.backend.further_signals import Asked, further_of
 from hara_viz.backend.runs import Run
 from hara_viz.backend.side_calls import credit_group_at
 from hara_viz.credit import CreditConfig
@@ -31,6 +32,8 @@ class GroupView:
     credit: GroupCredit
     config: CreditConfig
     """The config that `credit` was computed with."""
+    layer: int | None
+    """The layer asked for; None: the highest one."""
     refused: str | None
     """Why the config asked for could not be computed; `credit` is then uniform GRPO."""
 
@@ -52,9 +55,27 @@ class GroupView:
         """Whether a rollout is right; None: unscored."""
         return is_success(rollout.reward, self.config.success_threshold)
 
+    def signal(self, name: str) -> Signal | None:
+        """The definition of a signal, a further one too; None if this run knows none."""
+        further = None if name in SIGNALS else further_of(self.run, name)
+        return SIGNALS.get(name) if further is None else further.signal
+
     def values(self, signal: str) -> np.ndarray | None:
-        """A signal per token [N] as it was computed; None if the group lacks it."""
-        return signal_values(signal, self.group, self.credit.credit)
+        """A signal per token [N] as it was computed, not to be written to; None if the group lacks
+        it. Further signals have values of their own (`ui.further`).
+        """
+        return _values(*self.identity, signal, self.credit) if signal in SIGNALS else None
+
+    @property
+    def identity(self) -> tuple[str, int, GroupKey, str, int | None]:
+        """Run, its stamp, group, config, layer: equal ones, equal numbers."""
+        stamp = data.run_stamp(self.run_name)
+        return self.run_name, stamp, self.key, self.config.to_json(), self.layer
+
+    @property
+    def asked(self) -> Asked:
+        """The group as further signals are computed for it."""
+        return Asked(self.run, self.group, self.config, self.layer)
 
 
 def selected_group() -> GroupView | None:
@@ -73,7 +94,22 @@ def selected_group() -> GroupView | None:
     if credit is None:
         config = CreditConfig(signal="uniform", success_threshold=config.success_threshold)
         credit = data.group_credit(selection.run, key, config, selection.layer)
-    return GroupView(run, selection.run, key, credit.group, credit, config, refused)
+    return GroupView(
+        run, selection.run, key, credit.group, credit, config, selection.layer, refused
+    )
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _values(
+    run: str,
+    stamp: int,
+    key: GroupKey,
+    config: str,
+    layer: int | None,
+    name: str,
+    _found: GroupCredit,
+) -> np.ndarray | None:
+    return signal_values(name, _found.group, _found.credit)
 
 
 def _credit(

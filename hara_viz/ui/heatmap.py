@@ -2,56 +2,103 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import streamlit as st
 from streamlit.components.v2 import component
 
 from hara_viz.analysis.signals import SIGNALS
 from hara_viz.backend.credit import GroupCredit
-from hara_viz.components.token_heatmap import assets, encode, frame_of
+from hara_viz.backend.further_signals import Asked, is_further, offers, own_channel
+from hara_viz.components.token_heatmap import (
+    SignalFrame,
+    assets,
+    carrier_assets,
+    content_of,
+    encode,
+    encode_signal,
+    frame_of,
+)
 from hara_viz.types import GroupKey
 from hara_viz.ui import data, state
 from hara_viz.ui.bus import take
+from hara_viz.ui.further import further_channel, wait_for_further
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.problem_list import step_problem
 
 KEY = "heatmap"
+CARRIERS = {"signal": "heatmap.fill", "underline": "heatmap.line"}
 
-_parts = assets()
+_parts, _carrier_parts = assets(), carrier_assets()
 _heatmap = component("hara_token_heatmap", html=_parts.html, css=_parts.css, js=_parts.js)
+_carrier = component(
+    "hara_signal_carrier", html=_carrier_parts.html, css=_carrier_parts.css, js=_carrier_parts.js
+)
 
 
 def heatmap(view: GroupView) -> None:
     """All rollouts of the group as running text, coloured by the selected signal."""
+    base = _frame(*view.identity, view.credit, view.asked)
     _heatmap(
         key=KEY,
-        data=_frame(
-            view.run_name,
-            data.run_stamp(view.run_name),
-            view.key,
-            view.config.to_json(),
-            state.current().layer,
-            view.credit,
-        ),
+        data=base.data,
         on_pick_change=lambda: take(st.session_state[KEY]["pick"]),
         on_view_change=lambda: take(st.session_state[KEY]["view"]),
         on_problem_change=lambda: step_problem(st.session_state[KEY]["problem"]),
     )
-    missing = [s for s in SIGNALS.values() if s.missing and view.values(s.name) is None]
+    selection = state.current()
+    wanted = {"signal": selection.signal, "underline": selection.underline}
+    for field, key in CARRIERS.items():  # always both: what comes and goes makes the page jump
+        _carrier(key=key, data=_signal_frame(view, wanted[field], base.content))
+    wait_for_further(view, {name for name in wanted.values() if name is not None})
+    missing = [
+        s
+        for s in SIGNALS.values()
+        if s.missing and not is_further(s.name) and view.values(s.name) is None
+    ]
     for reason in dict.fromkeys(signal.missing for signal in missing):
         names = ", ".join(signal.label for signal in missing if signal.missing == reason)
         st.caption(f"Not to be seen here: {names}. {reason}")
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
+class BaseFrame(NamedTuple):
+    """The bytes that the heatmap is mounted with."""
+
+    data: bytes
+    content: str
+    """Their digest: further signals name it."""
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
 def _frame(
-    run: str, stamp: int, key: GroupKey, config: str, layer: int | None, _found: GroupCredit
-) -> bytes:
+    run: str,
+    stamp: int,
+    key: GroupKey,
+    config: str,
+    layer: int | None,
+    _found: GroupCredit,
+    _asked: Asked,
+) -> BaseFrame:
     checkpoint = data.run(run).info.checkpoint
-    return encode(
-        frame_of(
-            _found.group,
-            _found.credit,
-            special_ids=checkpoint.special_ids if checkpoint else (),
-            success_threshold=_found.config.success_threshold,
-        )
+    frame = frame_of(
+        _found.group,
+        _found.credit,
+        special_ids=checkpoint.special_ids if checkpoint else (),
+        success_threshold=_found.config.success_threshold,
+        offers=offers(_asked),
+    )
+    encoded = encode(frame)
+    return BaseFrame(encoded, content_of(encoded))
+
+
+def _signal_frame(view: GroupView, name: str | None, base: str) -> bytes | None:
+    """The frame of a further signal; None if none is asked for, or it is not there (yet)."""
+    if name is None or not is_further(name):
+        return None
+    further = view.signal(name)
+    values = further_channel(view, name).values
+    if further is None or values is None:
+        return None
+    return encode_signal(
+        SignalFrame(base=base, signal=name, channel=own_channel(further), values=values)
     )

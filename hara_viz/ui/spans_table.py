@@ -11,6 +11,7 @@ from hara_viz.analysis.spans import TokenSpan, span_text, top_spans
 from hara_viz.types import Rollout
 from hara_viz.ui import state
 from hara_viz.ui.click_table import click_table
+from hara_viz.ui.further import values_of
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.words import one_line
 
@@ -19,10 +20,10 @@ _TOP = 12
 
 def spans_table(view: GroupView) -> None:
     """The spans where the shown signal rises most above its mean over the group."""
-    signal = SIGNALS[state.current().signal]
-    values = view.values(signal.name)
+    signal = view.signal(state.current().signal) or SIGNALS["novelty"]
+    values = values_of(view, signal.name)
     if values is None:
-        st.caption(signal.missing)
+        st.caption(signal.missing or f"{signal.label} is not there yet.")
         return
     spans = top_spans(np.nan_to_num(np.abs(values)), view.offsets, top=_TOP)
     if not spans:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hara_viz.analysis.signals import CHANNELS, SIGNALS, Offer, Signal, Term, channels_of
 from hara_viz.components.token_heatmap import (
-    SIGNALS,
     Frame,
     FrameRow,
     Kind,
@@ -20,7 +20,7 @@ from hara_viz.components.token_heatmap import (
     frame_of,
     signal_values,
 )
-from hara_viz.components.token_heatmap.signals import available
+from hara_viz.components.token_heatmap.build import available
 from hara_viz.errors import FormatError, InvalidInputError, SchemaError, ShapeError
 from hara_viz.types import RolloutGroup
 from tests.components import groups
@@ -50,6 +50,12 @@ def small_frame() -> Frame:
         cells=cells,
         channels=channels,
         signals=available(set(channels)),
+        offers=(
+            Offer(Signal("shear", "SHEAR", "A rival.", False, (Term(1, "shear"),))),
+            Offer(
+                Signal("gap", "Gap", "Two.", True, (Term(1, "x"), Term(-1, "weight", True))), "no"
+            ),
+        ),
     )
 
 
@@ -66,7 +72,9 @@ def frame(group: RolloutGroup) -> Frame:
 def test_round_trip() -> None:
     frame = small_frame()
     again = decode(encode(frame))
-    assert (again.rows, again.kinds, again.signals) == (frame.rows, frame.kinds, frame.signals)
+    assert (again.rows, again.kinds, again.offers) == (frame.rows, frame.kinds, frame.offers)
+    # Why a signal may be missing is not told of one that is there.
+    assert again.signals == tuple(replace(signal, missing="") for signal in frame.signals)
     np.testing.assert_array_equal(again.cells, frame.cells)
     for name, values in frame.channels.items():
         np.testing.assert_allclose(again.channels[name], values, rtol=1e-3, atol=1e-6)
@@ -166,8 +174,8 @@ def test_what_does_not_fit_is_refused() -> None:
 
 def test_another_version_is_named() -> None:
     data = bytearray(encode(small_frame()))
-    data[8] = 2
-    with pytest.raises(SchemaError, match="version 2"):
+    data[8] = 3
+    with pytest.raises(SchemaError, match="version 3"):
         decode(bytes(data))
 
 
@@ -186,7 +194,7 @@ def test_damaged_bytes_end_in_a_sentence(data: st.DataObject) -> None:
             ]
         )
     )
-    with pytest.raises(FormatError, match="heatmap frame"):
+    with pytest.raises(FormatError, match=r"HARAHEAT|frame: they do not"):
         decode(damaged)
 
 
@@ -222,21 +230,20 @@ def test_signals_are_what_their_names_say(group: RolloutGroup, frame: Frame) -> 
         signal_values(frame, "recorded")
 
 
-def test_names_are_unique_and_channels_are_known() -> None:
-    names = [signal.name for signal in SIGNALS]
-    assert len(set(names)) == len(names)
-    channels = {t.channel for s in SIGNALS for t in s.terms} - {None}
-    assert channels == {"feature", "structure", "weight", "entropy", "logprob", "recorded"}
+def test_channels_of_all_signals_are_known() -> None:
+    assert {channel for signal in SIGNALS.values() for channel in channels_of(signal)} == set(
+        CHANNELS
+    )
 
 
-def test_a_recorded_advantage_is_spread_over_its_rollout(group: RolloutGroup) -> None:
-    rollouts = list(group.rollouts)
-    rollouts[0] = replace(rollouts[0], recorded_advantage=0.25)
-    frame = frame_of(RolloutGroup(tuple(rollouts)), groups.credit_for(group))
-    recorded = signal_values(frame, "recorded")
-    n = len(rollouts[0].completion_ids)
-    assert set(recorded[:n]) == {0.25}
-    assert np.isnan(recorded[n:]).all()
+def test_what_the_policy_did_not_sample_is_unknown(group: RolloutGroup) -> None:
+    first = group.rollouts[0]
+    mask = tuple(i % 5 > 0 for i in range(len(first.completion_ids)))
+    masked = RolloutGroup((replace(first, sampled_mask=mask), *group.rollouts[1:]))
+    frame = frame_of(masked, groups.credit_for(group))
+    for name in ("novelty", "weight", "advantage"):
+        shown = signal_values(frame, name)[: len(mask)]
+        np.testing.assert_array_equal(np.isnan(shown), ~np.asarray(mask))
 
 
 def test_rows_say_what_is_known(group: RolloutGroup, frame: Frame) -> None:

@@ -16,7 +16,7 @@ from hara_viz.components.token_heatmap import (
     encode,
     frame_of,
 )
-from hara_viz.components.token_heatmap.signals import available
+from hara_viz.components.token_heatmap.build import available
 from hara_viz.credit import CreditConfig
 from tests.components import groups
 from tests.components.stage import THEMES, Stage, chromium

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from hara_viz import open_run
-from hara_viz.components.token_heatmap import decode, signal_values
+from hara_viz.components.token_heatmap import content_of, decode, decode_signal, signal_values
 from hara_viz.credit import Credit, CreditConfig, assign_credit_packed
 from hara_viz.types import GroupKey, RolloutGroup
 from hara_viz.ui import drawer
@@ -218,3 +218,23 @@ def test_a_large_group_is_computed_beside_the_app(
     _, credit = recompute(small_run, PENS.problem_id, config)
     shown = signal_values(decode(component(at, "heatmap").bytes), "novelty")
     np.testing.assert_allclose(shown, credit.novelty, atol=2e-3)
+
+
+def test_a_further_signal_comes_in_a_frame_of_its_own(small_run: Path) -> None:
+    at = open_app({"run": "small", "problem": PENS.problem_id, "signal": "opposite"})
+    base = component(at, "heatmap").bytes
+    carried = decode_signal(component(at, "heatmap.fill").bytes)
+    assert (carried.base, carried.signal) == (content_of(base), "opposite")
+    assert "opposite" in {offer.signal.name for offer in decode(base).offers}
+    _, credit = recompute(small_run, PENS.problem_id, CreditConfig(reference="opposite_outcome"))
+    np.testing.assert_allclose(carried.values, credit.novelty, rtol=1e-3)
+    assert not component(at, "heatmap.line").bytes
+    assert "Novelty against the other outcome" in shown_text(at)  # the table of spans follows
+
+
+def test_a_locked_signal_is_offered_with_the_command(small_run: Path) -> None:
+    at = open_app({"run": "small", "problem": PENS.problem_id, "signal": "log-ratio"})
+    locked = {o.signal.name: o.locked for o in decode(component(at, "heatmap").bytes).offers}
+    assert "`hara-viz states small --model REFERENCE --layers none`" in locked["log-ratio"]
+    assert "No other checkpoint has read this run" in shown_text(at)
+    assert not component(at, "heatmap.fill").bytes

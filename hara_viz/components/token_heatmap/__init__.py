@@ -14,9 +14,12 @@ Python side::
 `data` is the bytes of one frame and nothing else (`frame.py` describes it). Equal bytes rebuild
 nothing, and the selection never rides in them: it comes by the address or by `hara:select`.
 
-A further signal (a rival, the log-ratio to a reference) is one more channel and one more spec:
-`replace(frame, channels={**frame.channels, name: values}, signals=(*frame.signals, spec))`. As
-long as the text is the same, a new frame keeps what the reader had opened, and where they were.
+As long as the text is the same, a new frame keeps what the reader had opened, and where they were.
+
+A further signal (a rival, the log-ratio to a reference) is offered in the base frame and comes in
+a frame of its own when a reader asks for it (`signal_frame.py`). Mount the carrier beside the
+heatmap, with the bytes or None as data: it hands them on by `CustomEvent("hara:signal", {detail:
+bytes})` and keeps them in `window.haraSignals`; a heatmap takes what fits its frame.
 
 Triggers, each one run of the script, sent only for a user's own move, ~150 ms after the last one
 (a click at once):
@@ -54,19 +57,26 @@ from hara_viz.components.bundle import Assets, join_modules
 from hara_viz.components.token_heatmap.build import frame_of
 from hara_viz.components.token_heatmap.codec import decode, encode
 from hara_viz.components.token_heatmap.frame import Frame, FrameRow, Kind, signal_values
-from hara_viz.components.token_heatmap.signals import SIGNALS, SignalSpec, Term
+from hara_viz.components.token_heatmap.signal_frame import (
+    SignalFrame,
+    content_of,
+    decode_signal,
+    encode_signal,
+)
 
 __all__ = [
-    "SIGNALS",
     "Assets",
     "Frame",
     "FrameRow",
     "Kind",
-    "SignalSpec",
-    "Term",
+    "SignalFrame",
     "assets",
+    "carrier_assets",
+    "content_of",
     "decode",
+    "decode_signal",
     "encode",
+    "encode_signal",
     "frame_of",
     "signal_values",
 ]
@@ -74,7 +84,9 @@ __all__ = [
 FOLDER = Path(__file__).parent
 # In the order in which they build on each other; the last one is the entry.
 MODULES = (
+    "../shared/envelope",
     "frame",
+    "signal_frame",
     "values",
     "colour",
     "layout",
@@ -95,6 +107,18 @@ MODULES = (
     "keys",
     "component",
 )
+
+
+CARRIER = ("carrier",)
+
+
+def carrier_assets() -> Assets:
+    """The strings of the component that carries a further signal to the heatmap."""
+    return Assets(
+        html='<span class="hara-carrier" hidden></span>',
+        css=":host { display: none; }",
+        js=join_modules(FOLDER, CARRIER),
+    )
 
 
 def assets() -> Assets:

@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hara_viz.analysis.signals import (
+    BASE_CHANNELS,
+    SIGNALS,
+    Offer,
+    Signal,
+    channel_values,
+    channels_of,
+)
 from hara_viz.components.token_heatmap.frame import Frame, FrameRow, Kind
-from hara_viz.components.token_heatmap.signals import available
 from hara_viz.errors import ShapeError
 from hara_viz.text import Cell, cell_range, cells_of, inert, reasoning_steps, think_regions
 from hara_viz.types import Rollout, RolloutGroup
@@ -23,6 +30,7 @@ def frame_of(
     *,
     special_ids: Collection[int] = (),
     success_threshold: float = 0.5,
+    offers: Sequence[Offer] = (),
 ) -> Frame:
     """Everything the heatmap shows of a group.
 
@@ -32,6 +40,7 @@ def frame_of(
             `weights` [N], `baseline` [G].
         special_ids: token ids that are markers (`run.info.checkpoint.special_ids`).
         success_threshold: reward from which a rollout counts as correct.
+        offers: signals that can be asked for.
 
     Raises:
         ShapeError: `credit` does not fit the group's tokens, or `cell_start` its text.
@@ -51,21 +60,21 @@ def frame_of(
         own = cells_of(rollout.completion_text, starts, rollout.completion_ids, special)
         cells += [kinds.index(rollout, cell) for cell in own]
         rows.append(_row(rollout, own, starts, advantage, success_threshold))
-    # Credit gives an unscored rollout novelty 0 and means "unknown"; as zeros it would pull the
-    # colour domain of the whole group down.
-    unscored = np.repeat([row.success is None for row in rows], [row.n_tokens for row in rows])
-    channels = {
-        "feature": np.where(unscored, np.nan, credit.novelty_feature.double().numpy()),
-        "structure": np.where(unscored, np.nan, credit.novelty_structure.double().numpy()),
-        "weight": credit.weights.double().numpy(),
-    } | _known_channels(group)
+    found = {name: channel_values(name, group, credit) for name in BASE_CHANNELS}
+    channels = {name: values for name, values in found.items() if values is not None}
     return Frame(
         rows=tuple(rows),
         kinds=tuple(kinds.found),
         cells=np.asarray(cells, np.int64),
         channels=channels,
         signals=available(set(channels)),
+        offers=tuple(offers),
     )
+
+
+def available(channels: Collection[str]) -> tuple[Signal, ...]:
+    """The signals whose channels are all there, in order."""
+    return tuple(s for s in SIGNALS.values() if set(channels_of(s)) <= set(channels))
 
 
 class _Kinds:
@@ -117,30 +126,3 @@ def _row(
         ),
         steps=tuple(t for t, s in enumerate(steps or ()) if t == 0 or s != (steps or ())[t - 1]),
     )
-
-
-def _known_channels(group: RolloutGroup) -> dict[str, np.ndarray]:
-    """Log-probabilities, entropies and recorded advantages, where any rollout has them."""
-    recorded = [_recorded(rollout) for rollout in group.rollouts]
-    columns = {
-        "logprob": [rollout.logprobs for rollout in group.rollouts],
-        "entropy": [rollout.entropy for rollout in group.rollouts],
-        "recorded": recorded,
-    }
-    lengths = [len(rollout.completion_ids) for rollout in group.rollouts]
-    return {
-        name: np.concatenate(
-            [
-                np.full(n, np.nan) if row is None else np.asarray(row, np.float64)
-                for n, row in zip(lengths, rows, strict=True)
-            ]
-        )
-        for name, rows in columns.items()
-        if any(row is not None for row in rows)
-    }
-
-
-def _recorded(rollout: Rollout) -> Sequence[float] | None:
-    if rollout.recorded_advantages is not None or rollout.recorded_advantage is None:
-        return rollout.recorded_advantages
-    return [rollout.recorded_advantage] * len(rollout.completion_ids)

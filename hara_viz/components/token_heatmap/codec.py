@@ -5,20 +5,17 @@ The layout is described in `frame.py`.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-import struct
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from hara_viz.analysis.signals import Offer, Signal, Term
+from hara_viz.components.shared.envelope import pack, pad4, unpack
 from hara_viz.components.token_heatmap.frame import MAGIC, VERSION, Frame, FrameRow, Kind, check
-from hara_viz.components.token_heatmap.signals import SignalSpec, Term
-from hara_viz.errors import FormatError, InvalidInputError, SchemaError
+from hara_viz.errors import FormatError, InvalidInputError
 
-_HEAD = struct.Struct("<8sII")
 _MANY = 65_536
 """Up to this many kinds an index fits 16 bits."""
 
@@ -31,17 +28,11 @@ def encode(frame: Frame) -> bytes:
         InvalidInputError: a number of a row is NaN or infinite (write None for unknown).
     """
     check(frame)
-    scales = {name: _scale(np.asarray(values)) for name, values in frame.channels.items()}
+    scales = {name: scale_of(np.asarray(values)) for name, values in frame.channels.items()}
     dtype = "<u2" if len(frame.kinds) <= _MANY else "<u4"
-    blocks = [_padded(np.ascontiguousarray(frame.cells, dtype=dtype).tobytes())]
-    for name, values in frame.channels.items():
-        scaled = np.asarray(values, np.float64) / scales[name]
-        blocks.append(_padded(scaled.astype("<f2").tobytes()))
-    body = b"".join(blocks)
-    header = _header(frame, scales)
-    digest = hashlib.sha256(_json(header) + body).hexdigest()[:16]
-    text = _json({"content": digest, **header})
-    return _HEAD.pack(MAGIC, VERSION, len(text)) + _padded(text) + body
+    blocks = [np.ascontiguousarray(frame.cells, dtype=dtype).tobytes()]
+    blocks += [halves(values, scales[name]) for name, values in frame.channels.items()]
+    return pack(MAGIC, VERSION, _header(frame, scales), blocks)
 
 
 def decode(data: bytes) -> Frame:
@@ -51,61 +42,71 @@ def decode(data: bytes) -> Frame:
         SchemaError: another version wrote it.
         FormatError: it is not a frame, or is damaged.
     """
-    header, body = _open(data)
+    header, body = unpack(data, MAGIC, VERSION)
     try:
         rows = tuple(_row(row) for row in header["rows"])
         kinds = tuple(_kind(kind) for kind in header["kinds"])
-        channels = [(str(c["name"]), _positive(c["scale"])) for c in header["channels"]]
+        channels = [(str(c["name"]), scale_in(c["scale"])) for c in header["channels"]]
         signals = tuple(_signal(signal) for signal in header["signals"])
+        offers = tuple(Offer(_signal(s), str(s["locked"])) for s in header["offers"])
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise FormatError(f"the header of the heatmap frame is damaged ({error!r})") from error
+        raise FormatError(f"the header of the HARAHEAT frame is damaged ({error!r})") from error
     n_cells, n_tokens = sum(r.n_cells for r in rows), sum(r.n_tokens for r in rows)
     size = 2 if len(kinds) <= _MANY else 4
-    lengths = [_pad4(n_cells * size), *[_pad4(n_tokens * 2)] * len(channels)]
+    lengths = [pad4(n_cells * size), *[pad4(n_tokens * 2)] * len(channels)]
     if sum(lengths) != len(body):
         raise FormatError(
-            f"the heatmap frame has {len(body)} bytes after its header; "
+            f"the HARAHEAT frame has {len(body)} bytes after its header; "
             f"{sum(lengths)} were expected"
         )
     cells = np.frombuffer(body, f"<u{size}", n_cells).astype(np.int64)
     values: dict[str, np.ndarray] = {}
     position = lengths[0]
     for name, scale in channels:
-        half = np.frombuffer(body, "<f2", n_tokens, position)
-        values[name] = half.astype(np.float64) * scale
+        values[name] = np.frombuffer(body, "<f2", n_tokens, position).astype(np.float64) * scale
         position += lengths[1]
-    frame = Frame(rows=rows, kinds=kinds, cells=cells, channels=values, signals=signals)
+    frame = Frame(
+        rows=rows, kinds=kinds, cells=cells, channels=values, signals=signals, offers=offers
+    )
     try:
         check(frame)
     except InvalidInputError as error:
-        raise FormatError(f"the heatmap frame contradicts itself: {error}") from error
+        raise FormatError(f"the HARAHEAT frame is damaged: {error}") from error
     return frame
 
 
-def _open(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """Header and body of a frame whose envelope and digest are in order."""
-    if len(data) < _HEAD.size or data[:8] != MAGIC:
-        raise FormatError("these bytes are no heatmap frame: they do not begin with HARAHEAT")
-    _, version, length = _HEAD.unpack_from(data)
-    if version != VERSION:
-        raise SchemaError(f"the heatmap frame has version {version}; this program reads {VERSION}")
-    end = _HEAD.size + _pad4(length)
-    if end > len(data):
-        raise FormatError(f"the heatmap frame ends within its header of {length} bytes")
-    try:
-        text = data[_HEAD.size : _HEAD.size + length].decode("utf-8")
-        header = json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"the header of the heatmap frame is not JSON ({error})") from error
-    if not isinstance(header, dict):
-        raise FormatError("the header of the heatmap frame is not a JSON object")
-    if any(data[_HEAD.size + length : end]):
-        raise FormatError("the heatmap frame is damaged: its header is not padded with zero bytes")
-    content = header.pop("content", None)
-    body = data[end:]
-    if content != hashlib.sha256(_json(header) + body).hexdigest()[:16]:
-        raise FormatError("the heatmap frame is damaged: its content does not match its digest")
-    return header, body
+def scale_of(values: np.ndarray) -> float:
+    """The power of two at or above the largest finite size: f16 then keeps its three digits."""
+    finite = np.abs(values[np.isfinite(values)])
+    largest = float(finite.max()) if finite.size else 0.0
+    return 2.0 ** min(max(math.ceil(math.log2(largest)), -1000), 1000) if largest > 0 else 1.0
+
+
+def halves(values: np.ndarray, scale: float) -> bytes:
+    """Values divided by their scale, as f16."""
+    return (np.asarray(values, np.float64) / scale).astype("<f2").tobytes()
+
+
+def scale_in(value: Any) -> float:
+    """A scale as a header holds it.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not 0 < float(value) < math.inf:
+        raise ValueError(f"{value!r} is not a scale")
+    return float(value)
+
+
+def natural(value: Any) -> int:
+    """A count as a header holds it.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**53:
+        raise ValueError(f"{value!r} is not a count")
+    return value
 
 
 def _header(frame: Frame, scales: Mapping[str, float]) -> dict[str, Any]:
@@ -132,39 +133,27 @@ def _header(frame: Frame, scales: Mapping[str, float]) -> dict[str, Any]:
             }
             for row in frame.rows
         ],
-        "signals": [
-            {
-                "name": signal.name,
-                "label": signal.label,
-                "meaning": signal.meaning,
-                "signed": signal.signed,
-                "terms": [[t.coefficient, t.channel, t.by_advantage] for t in signal.terms],
-            }
-            for signal in frame.signals
-        ],
+        "signals": [_definition(signal) for signal in frame.signals],
+        "offers": [{**_definition(offer.signal), "locked": offer.locked} for offer in frame.offers],
     }
 
 
-def _json(value: object) -> bytes:
-    try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return text.encode("utf-8", "surrogatepass")
-    except ValueError as error:
-        raise InvalidInputError(
-            "a number of a heatmap row is NaN or infinite; write None for unknown"
-        ) from error
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON number")
+def _definition(signal: Signal) -> dict[str, Any]:
+    return {
+        "name": signal.name,
+        "label": signal.label,
+        "meaning": signal.meaning,
+        "signed": signal.signed,
+        "terms": [[t.coefficient, t.channel, t.by_advantage] for t in signal.terms],
+    }
 
 
 def _row(row: Mapping[str, Any]) -> FrameRow:
     answer = row["answer"]
     return FrameRow(
-        sample=_natural(row["sample"]),
-        n_cells=_natural(row["cells"]),
-        n_tokens=_natural(row["tokens"]),
+        sample=natural(row["sample"]),
+        n_cells=natural(row["cells"]),
+        n_tokens=natural(row["tokens"]),
         reward=_optional(row["reward"], int, float),
         success=_optional(row["success"], bool),
         advantage=_optional(row["advantage"], int, float),
@@ -173,18 +162,18 @@ def _row(row: Mapping[str, Any]) -> FrameRow:
         extracted=_optional(row["extracted"], str),
         answer=None if answer is None else _range(answer),
         think=tuple(_range(part) for part in row["think"]),
-        steps=tuple(_natural(step) for step in row["steps"]),
+        steps=tuple(natural(step) for step in row["steps"]),
     )
 
 
 def _kind(kind: list[Any]) -> Kind:
     text, ids, special, *raw = kind
-    return Kind(str(text), tuple(_natural(i) for i in ids), bool(special), raw[0] if raw else None)
+    return Kind(str(text), tuple(natural(i) for i in ids), bool(special), raw[0] if raw else None)
 
 
-def _signal(signal: Mapping[str, Any]) -> SignalSpec:
+def _signal(signal: Mapping[str, Any]) -> Signal:
     terms = tuple(Term(float(c), name, bool(by)) for c, name, by in signal["terms"])
-    return SignalSpec(
+    return Signal(
         str(signal["name"]),
         str(signal["label"]),
         str(signal["meaning"]),
@@ -195,37 +184,10 @@ def _signal(signal: Mapping[str, Any]) -> SignalSpec:
 
 def _range(pair: list[Any]) -> tuple[int, int]:
     first, last = pair
-    return _natural(first), _natural(last)
+    return natural(first), natural(last)
 
 
 def _optional(value: Any, *types: type) -> Any:
     if value is not None and type(value) not in types:
         raise ValueError(f"{value!r} is not {types[-1].__name__} or null")
     return value
-
-
-def _positive(value: Any) -> float:
-    if not 0 < float(value) < math.inf:
-        raise ValueError(f"{value!r} is not a scale")
-    return float(value)
-
-
-def _natural(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**53:
-        raise ValueError(f"{value!r} is not a count")
-    return value
-
-
-def _scale(values: np.ndarray) -> float:
-    """The power of two at or above the largest finite size: f16 then keeps its three digits."""
-    finite = np.abs(values[np.isfinite(values)])
-    largest = float(finite.max()) if finite.size else 0.0
-    return 2.0 ** min(max(math.ceil(math.log2(largest)), -1000), 1000) if largest > 0 else 1.0
-
-
-def _pad4(length: int) -> int:
-    return -(-length // 4) * 4
-
-
-def _padded(block: bytes) -> bytes:
-    return block + b"\0" * (_pad4(len(block)) - len(block))

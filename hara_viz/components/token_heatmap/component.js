@@ -5,7 +5,8 @@
 
 import { readAddress } from "./address.js";
 import { make } from "./dom.js";
-import { cellOfToken, FrameError, parseFrame, sameText } from "./frame.js";
+import { FrameError } from "../shared/envelope.js";
+import { cellOfToken, parseFrame, sameText } from "./frame.js";
 import { handleKey, keyMap } from "./keys.js";
 import { measureKinds } from "./layout.js";
 import { coloursOf, measurerOf, themeOf } from "./look.js";
@@ -16,7 +17,8 @@ import { RolloutCard } from "./rollout.js";
 import { sectionsOf } from "./sections.js";
 import { Toolbar } from "./toolbar.js";
 import { spokenOf, Tooltip } from "./tooltip.js";
-import { initialView, settled, sharedOf } from "./view.js";
+import { addSignal, parseSignal } from "./signal_frame.js";
+import { initialView, settled, sharedOf, wished } from "./view.js";
 
 const COLOURING = ["signal", "underline", "granularity", "bounds"];
 const CARD_PADDING = 34; // pixels beside a line of text, and some room for rounding
@@ -33,7 +35,7 @@ export class Heatmap {
     this.order = [];
     this.builds = 0;
     this.asked = initialView();
-    this.view = { ...this.asked };
+    this.view = { ...this.asked, awaited: {} };
     this.local = { sort: "sample", marks: false, foldAll: false, allOpen: false };
     this.search = { hits: [], at: -1, cells: new Set() };
     this.theme = { dark: false, ink: "#000", line: "#ccc" };
@@ -82,6 +84,7 @@ export class Heatmap {
     const on = (target, event, listener) =>
       target.addEventListener(event, listener, { signal, passive: event !== "keydown" });
     on(window, "hara:select", (event) => this.hear(event.detail));
+    on(window, "hara:signal", (event) => this.hearSignal(event.detail));
     on(window, "popstate", () => this.take(readAddress()));
     on(document, "keydown", (event) => {
       if (this.frame && active === this) handleKey(this, event);
@@ -142,7 +145,8 @@ export class Heatmap {
     this.builds += 1;
     this.longest = Math.max(1, ...frame.rows.map((row) => row.tokens));
     if (!before.length) this.search = { hits: [], at: -1, cells: new Set() };
-    this.view = settled(this.asked, frame);
+    for (const bytes of window.haraSignals ?? []) this.addFurther(bytes);
+    this.view = settled(this.asked, frame, this.view);
     this.readTheme();
     this.recompute();
     this.cards = frame.rows.map((row, i) => new RolloutCard(this, row, before[i]?.opened()));
@@ -155,6 +159,23 @@ export class Heatmap {
     this.arrive();
     Object.assign(this.root.dataset, { builds: this.builds, content: frame.content, ready: "yes" });
     performance.mark("hth:drawn");
+  }
+
+  // A further signal has come. One that is damaged is missed, but nothing else.
+  addFurther(bytes) {
+    try {
+      return addSignal(this.frame, parseSignal(bytes));
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      this.toolbar.showNote(`A signal cannot be shown: ${error.message}.`);
+      return false;
+    }
+  }
+
+  hearSignal(bytes) {
+    if (!this.frame || !this.addFurther(bytes)) return;
+    this.look();
+    this.showToolbar();
   }
 
   recompute() {
@@ -258,22 +279,28 @@ export class Heatmap {
   // Show what is asked for now.
   look() {
     const before = this.view;
-    this.view = settled(this.asked, this.frame);
+    this.view = settled(this.asked, this.frame, before);
     this.afterChange(before);
   }
 
   // The user's own choice in the toolbar. Bounds are those of one signal at one level.
   setView(changes) {
-    if (!Object.keys(changes).length) return this.showToolbar(); // an unusable bound is put back
+    const locked = this.frame.offers.find(
+      ({ name, locked }) => locked && [changes.signal, changes.underline].includes(name),
+    );
+    if (locked) this.toolbar.showNote(`${locked.label}: ${locked.locked}`);
+    // An unusable choice is put back.
+    if (locked || !Object.keys(changes).length) return this.showToolbar();
+    this.toolbar.showNote("");
     const rescaled = ["signal", "granularity"].some(
-      (name) => name in changes && changes[name] !== this.view[name],
+      (name) => name in changes && changes[name] !== this.asked[name],
     );
     Object.assign(this.asked, rescaled ? { bounds: null } : {}, changes);
     this.look();
     this.showToolbar();
-    const { signal, underline, granularity, bounds } = this.view;
+    const { signal, underline, granularity, bounds } = wished(this.view, this.asked);
     const moved = { signal, underline, granularity, bounds };
-    this.reporter.announce(this.view, moved, false);
+    this.reporter.announce(wished(this.view, this.asked), moved, false);
     this.reporter.tell("view", moved, QUIET);
   }
 
@@ -290,7 +317,7 @@ export class Heatmap {
   pin(sample, token, delay = QUIET) {
     const isNewEntry = sample !== this.view.sample;
     this.take({ sample, token });
-    this.reporter.announce(this.view, { sample, token }, isNewEntry);
+    this.reporter.announce(wished(this.view, this.asked), { sample, token }, isNewEntry);
     this.reporter.tell("pick", { sample, token }, delay);
   }
 

@@ -1,49 +1,38 @@
 // Bytes of a group -> typed arrays. The layout is described in frame.py; every claim of the header
 // is checked here too, because a damaged frame must end in a sentence, not in a blank page.
 
-const MAGIC = "HARAHEAT";
-const VERSION = 1;
+import { BlockReader, demand, guarded, isCount, openEnvelope } from "../shared/envelope.js";
+
 const MANY_KINDS = 65536;
 
-export class FrameError extends Error {}
-
 export function parseFrame(bytes) {
-  try {
-    return readFrame(bytes);
-  } catch (error) {
-    if (error instanceof FrameError) throw error;
-    throw new FrameError(`its header is damaged (${error.message})`);
-  }
+  const { header, body } = openEnvelope(bytes, "HARAHEAT", 2);
+  return guarded(() => readFrame(header, new BlockReader(body)));
 }
 
-function readFrame(bytes) {
-  const { header, body } = openFrame(bytes);
+function readFrame(header, blocks) {
+  for (const list of ["channels", "kinds", "rows", "signals", "offers"]) {
+    demand(Array.isArray(header[list]), `its header lacks ${list}`);
+  }
   const kinds = header.kinds.map(readKind);
   const rows = placeRows(header.rows.map(readRow));
   const nCells = sum(rows.map((row) => row.cells));
   const nTokens = sum(rows.map((row) => row.tokens));
-  const wide = kinds.length > MANY_KINDS;
-  const cellBytes = padded(nCells * (wide ? 4 : 2));
-  const channelBytes = padded(nTokens * 2);
-  const expected = cellBytes + channelBytes * header.channels.length;
-  demand(
-    body.byteLength === expected,
-    `it has ${body.byteLength} bytes after its header, not ${expected}`,
-  );
-  const cells = wide
-    ? new Uint32Array(body.buffer, 0, nCells)
-    : new Uint16Array(body.buffer, 0, nCells);
+  const cells = blocks.take(kinds.length > MANY_KINDS ? Uint32Array : Uint16Array, nCells);
   const channels = new Map();
-  header.channels.forEach((channel, i) => {
-    demand(
-      channel.scale > 0 && Number.isFinite(channel.scale),
-      `channel ${channel.name} has no scale`,
-    );
-    const bits = new Uint16Array(body.buffer, cellBytes + i * channelBytes, nTokens);
-    channels.set(String(channel.name), { bits, scale: channel.scale });
-  });
+  for (const { name, scale } of header.channels) {
+    demand(scale > 0 && Number.isFinite(scale), `channel ${name} has no scale`);
+    channels.set(String(name), { bits: blocks.take(Uint16Array, nTokens), scale });
+  }
+  blocks.end();
   const firstToken = firstTokens(cells, kinds, rows);
-  checkSignals(header.signals, channels);
+  for (const signal of [...header.signals, ...header.offers]) {
+    demand(Array.isArray(signal.terms), `signal ${signal.name} has no terms`);
+  }
+  for (const signal of header.signals) {
+    const lacking = channelsOf(signal).find((channel) => !channels.has(channel));
+    demand(lacking === undefined, `signal ${signal.name} needs channel ${lacking}`);
+  }
   return {
     content: String(header.content),
     rows,
@@ -52,33 +41,16 @@ function readFrame(bytes) {
     firstToken,
     channels,
     signals: header.signals,
+    offers: header.offers, // signals that can be asked for; `locked` says why not now
     nCells,
     nTokens,
     cache: new Map(),
   };
 }
 
-// The body is copied to a buffer of its own, since typed arrays need aligned offsets.
-function openFrame(bytes) {
-  demand(bytes instanceof Uint8Array && bytes.length >= 16, "it is too short");
-  demand(String.fromCharCode(...bytes.subarray(0, 8)) === MAGIC, `it does not begin with ${MAGIC}`);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const version = view.getUint32(8, true);
-  demand(version === VERSION, `it has version ${version}; this page reads ${VERSION}`);
-  const length = view.getUint32(12, true);
-  demand(16 + padded(length) <= bytes.length, "it ends within its header");
-  let header = null;
-  try {
-    header = JSON.parse(
-      new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(16, 16 + length)),
-    );
-  } catch {
-    throw new FrameError("its header is not JSON");
-  }
-  for (const list of ["channels", "kinds", "rows", "signals"]) {
-    demand(Array.isArray(header?.[list]), `its header lacks ${list}`);
-  }
-  return { header, body: bytes.slice(16 + padded(length)) };
+// The channels that a signal is made of.
+export function channelsOf(signal) {
+  return signal.terms.map(([, channel]) => channel).filter((channel) => channel !== null);
 }
 
 function readKind(kind) {
@@ -138,18 +110,6 @@ function firstTokens(cells, kinds, rows) {
   return first;
 }
 
-function checkSignals(signals, channels) {
-  for (const signal of signals) {
-    demand(Array.isArray(signal.terms), `signal ${signal.name} has no terms`);
-    for (const [, channel] of signal.terms) {
-      demand(
-        channel === null || channels.has(channel),
-        `signal ${signal.name} needs channel ${channel}`,
-      );
-    }
-  }
-}
-
 // The cell (over the whole group) that holds a token (over the whole group).
 export function cellOfToken(frame, token) {
   let low = 0;
@@ -172,18 +132,6 @@ export function sameText(a, b) {
   if (!rowsAgree || a.kinds.some((kind, i) => kind.text !== b.kinds[i].text)) return false;
   for (let c = 0; c < a.nCells; c++) if (a.cells[c] !== b.cells[c]) return false;
   return true;
-}
-
-function demand(holds, why) {
-  if (!holds) throw new FrameError(why);
-}
-
-function isCount(value) {
-  return Number.isInteger(value) && value >= 0;
-}
-
-function padded(length) {
-  return Math.ceil(length / 4) * 4;
 }
 
 function sum(numbers) {

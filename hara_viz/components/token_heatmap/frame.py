@@ -1,20 +1,20 @@
 """The base frame of the token heatmap: one block of bytes that holds a whole group.
 
-    0   8 bytes  magic "HARAHEAT"
-    8   u32      version (1)
-    12  u32      length of the header in bytes
-    16  header   JSON (UTF-8), zero bytes up to a multiple of 4
-        cells    [C] u16, or u32 with more than 65,536 kinds: the kind of each display cell
-        channels one after the other, [N] f16 each, NaN = unknown
+An envelope (`shared/envelope.py`) with magic "HARAHEAT" and version 2, whose blocks are
 
-All little-endian, each block padded to a multiple of 4. C and N count the cells and tokens of all
+    cells    [C] u16, or u32 with more than 65,536 kinds: the kind of each display cell
+    channels one after the other, [N] f16 each, NaN = unknown
+
+C and N count the cells and tokens of all
 rollouts in the order of `rows`. Equal cells (text, token ids, special) share a *kind*, so ids and
 text cost nothing per token: 2 bytes a cell + 2 bytes a token and channel, 12 with five channels.
 A channel is stored divided by its `scale`, a power of two, so f16 keeps three digits whatever the
 unit; exact values come from Python when a token is pinned.
 
-Signals are not stored but defined (`signals.py`): the browser derives novelty = feature +
-structure, advantage = A_r · weight and so on from the channels; `signal_values` here is its twin.
+Signals are not stored but defined (`hara_viz.analysis.signals`): the browser derives novelty =
+feature + structure, advantage = A_r · weight and so on from the channels; `signal_values` here is
+its twin. What else can be asked for stands in `offers`; it comes in frames of its own
+(`signal_frame.py`).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hara_viz.components.token_heatmap.signals import SignalSpec
+from hara_viz.analysis.signals import Offer, Signal, channels_of, evaluate
 from hara_viz.errors import InvalidInputError, ShapeError
 
 MAGIC = b"HARAHEAT"
-VERSION = 1
+VERSION = 2
 
 
 class Kind(NamedTuple):
@@ -77,7 +77,10 @@ class Frame:
     """[C] integers: the kind of each cell, rollout after rollout."""
     channels: Mapping[str, np.ndarray]
     """Name -> [N] floats, rollout after rollout; NaN = unknown."""
-    signals: tuple[SignalSpec, ...]
+    signals: tuple[Signal, ...]
+    """Those whose channels are all here."""
+    offers: tuple[Offer, ...] = ()
+    """Those that can be asked for."""
 
     @property
     def n_tokens(self) -> int:
@@ -97,11 +100,7 @@ def signal_values(frame: Frame, name: str) -> np.ndarray:
         raise InvalidInputError(f"the frame has no signal {name!r}; it has {names}")
     advantages = [np.nan if row.advantage is None else row.advantage for row in frame.rows]
     per_token = np.repeat(np.asarray(advantages, float), [row.n_tokens for row in frame.rows])
-    total = np.zeros(frame.n_tokens)
-    for term in found[0].terms:
-        factor = 1.0 if term.channel is None else np.asarray(frame.channels[term.channel], float)
-        total = total + term.coefficient * factor * (per_token if term.by_advantage else 1.0)
-    return total
+    return evaluate(found[0], frame.channels, per_token)
 
 
 def check(frame: Frame) -> None:
@@ -124,9 +123,9 @@ def check(frame: Frame) -> None:
                 f"channel {name!r} {np.shape(values)} does not fit {frame.n_tokens} tokens"
             )
     for signal in frame.signals:
-        for term in signal.terms:
-            if term.channel is not None and term.channel not in frame.channels:
-                raise ShapeError(f"signal {signal.name!r} needs channel {term.channel!r}")
+        for channel in channels_of(signal):
+            if channel not in frame.channels:
+                raise ShapeError(f"signal {signal.name!r} needs channel {channel!r}")
 
 
 def _check_row(row: FrameRow, tokens_in_cells: int) -> None:

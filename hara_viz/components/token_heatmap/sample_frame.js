@@ -6,27 +6,44 @@ export function bytesOf({
   cells,
   channels = [],
   signals = [],
-  version = 1,
+  offers = [],
+  version = 2,
   magic = "HARAHEAT",
 }) {
-  const header = new TextEncoder().encode(
-    JSON.stringify({
+  return enveloped(
+    magic,
+    version,
+    {
       content: "0",
       kinds,
       signals,
+      offers,
       rows,
       channels: channels.map(({ name, scale = 1 }) => ({ name, scale })),
-    }),
+    },
+    [cells, ...channels.map(({ bits }) => bits)],
   );
-  const blocks = [
-    new Uint8Array(Uint16Array.from(cells).buffer),
-    ...channels.map(({ bits }) => new Uint8Array(Uint16Array.from(bits).buffer)),
-  ];
+}
+
+// A further signal that fits the frame of `sample()`.
+export function signalBytes({
+  magic = "HARASIGN",
+  version = 1,
+  bits = Array(8).fill(ONE),
+  ...header
+} = {}) {
+  const own = { base: "0", signal: "shear", channel: "shear", tokens: bits.length, scale: 2 };
+  return enveloped(magic, version, { ...own, ...header }, [bits]);
+}
+
+function enveloped(magic, version, header, numbers) {
+  const text = new TextEncoder().encode(JSON.stringify(header));
   const head = new Uint8Array(16);
   head.set(new TextEncoder().encode(magic));
   new DataView(head.buffer).setUint32(8, version, true);
-  new DataView(head.buffer).setUint32(12, header.length, true);
-  const parts = [head, padded(header), ...blocks.map(padded)];
+  new DataView(head.buffer).setUint32(12, text.length, true);
+  const blocks = numbers.map((block) => new Uint8Array(Uint16Array.from(block).buffer));
+  const parts = [head, padded(text), ...blocks.map(padded)];
   const bytes = new Uint8Array(parts.reduce((total, part) => total + part.length, 0));
   let at = 0;
   for (const part of parts) {

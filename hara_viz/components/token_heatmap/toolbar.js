@@ -62,6 +62,7 @@ export class Toolbar {
       on: { click: () => actions.help() },
     });
     this.legend = make("div", { class: "legend" });
+    this.note = make("div", { class: "note", role: "status", hidden: true });
     this.element = make("div", {
       class: "bar",
       children: [
@@ -88,6 +89,7 @@ export class Toolbar {
             help,
           ],
         }),
+        this.note,
       ],
     });
   }
@@ -101,6 +103,21 @@ export class Toolbar {
     this.count.textContent = text;
   }
 
+  // A sentence under the choices, `commands` in it to be copied; empty: nothing to say.
+  showNote(sentence) {
+    this.note.hidden = !sentence;
+    const parts = sentence.split("`");
+    const close = make("button", {
+      type: "button",
+      class: "quiet",
+      text: "×",
+      "aria-label": "Close",
+      on: { click: () => this.showNote("") },
+    });
+    const words = parts.map((text, i) => make(i % 2 ? "code" : "span", { text }));
+    this.note.replaceChildren(make("p", { children: words }), close);
+  }
+
   onSearchKey(event) {
     if (event.key === "Enter") this.actions.nextHit(event.shiftKey ? -1 : 1);
     if (event.key === "Escape") {
@@ -112,9 +129,9 @@ export class Toolbar {
   }
 
   show(frame, view, local, { scale, lineScale }) {
-    const names = frame.signals.map((signal) => [signal.name, signal.label]);
-    options(this.fill, names, view.signal);
-    options(this.line, [["", "nothing"], ...names], view.underline ?? "");
+    const names = signalChoices(frame);
+    options(this.fill, names, view.awaited.signal ?? view.signal);
+    options(this.line, [["", "nothing"], ...names], view.awaited.underline ?? view.underline ?? "");
     options(this.level, LEVELS, view.granularity);
     options(this.sort, SORTS, local.sort);
     this.marks.setAttribute("aria-pressed", local.marks);
@@ -126,6 +143,7 @@ export class Toolbar {
     this.legend.replaceChildren(
       this.fillLegend(fill, scale, view),
       ...(line ? [lineLegend(line, lineScale)] : []),
+      ...Object.values(view.awaited).map((name) => awaitedLegend(frame, name)),
     );
   }
 
@@ -174,6 +192,25 @@ export class Toolbar {
     const usable = text.trim() !== "" && bounds.every(Number.isFinite) && bounds[0] < bounds[1];
     this.actions.set(usable ? { bounds } : {});
   }
+}
+
+// What is there, what comes when it is asked for, what would need something else first.
+function signalChoices(frame) {
+  const pairs = (signals) => signals.map(({ name, label }) => [name, label]);
+  const groups = [
+    { label: "On demand", choices: pairs(frame.offers.filter((offer) => !isLocked(offer))) },
+    { label: "Locked (choose one to see why)", choices: pairs(frame.offers.filter(isLocked)) },
+  ];
+  return [...pairs(frame.signals), ...groups.filter(({ choices }) => choices.length)];
+}
+
+function isLocked({ locked }) {
+  return Boolean(locked);
+}
+
+function awaitedLegend(frame, name) {
+  const { label, meaning } = frame.offers.find((offer) => offer.name === name);
+  return make("span", { class: "key dim", title: meaning, text: `waiting for ${label} …` });
 }
 
 function lineLegend(signal, scale) {

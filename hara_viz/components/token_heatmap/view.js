@@ -17,16 +17,31 @@ export function sharedOf(detail) {
   return Object.fromEntries(present.map((name) => [name, detail[name]]));
 }
 
-// What is asked for, with what does not exist in this frame replaced by what does.
-export function settled(asked, frame) {
-  const view = { ...asked };
-  if (!signalOf(frame, view.signal)) {
-    Object.assign(view, { signal: frame.signals[0].name, bounds: null });
+// What is asked for, with what does not exist in this frame replaced by what does. A signal that is
+// on its way is `awaited`; meanwhile the one shown `before` stays.
+export function settled(asked, frame, before = null) {
+  const view = { ...asked, awaited: {} };
+  const fallback = { signal: frame.signals[0].name, underline: null };
+  for (const field of ["signal", "underline"]) {
+    if (signalOf(frame, view[field])) continue;
+    if (isOnItsWay(frame, view[field])) view.awaited[field] = view[field];
+    else if (field === "signal") view.bounds = null;
+    const shown = before?.[field];
+    view[field] = view.awaited[field] && signalOf(frame, shown) ? shown : fallback[field];
   }
-  if (!signalOf(frame, view.underline)) view.underline = null;
+  if (view.awaited.signal) view.bounds = null;
   if (!["step", "rollout"].includes(view.granularity)) view.granularity = "token";
   const row = frame.rows.find((candidate) => candidate.sample === view.sample);
   if (!row) Object.assign(view, { sample: null, token: null });
   else if (view.token >= row.tokens) view.token = null;
   return view;
+}
+
+function isOnItsWay(frame, name) {
+  return frame.offers.some((offer) => offer.name === name && !offer.locked);
+}
+
+// The view as it will be once what is awaited has come: what links and Python hear of.
+export function wished({ awaited, ...view }, asked) {
+  return { ...view, ...awaited, bounds: awaited.signal ? asked.bounds : view.bounds };
 }
