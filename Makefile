@@ -1,4 +1,5 @@
-# Two commands on a fresh machine: `make app` opens the demo, `make test` runs everything.
+# Two commands on a fresh machine: `make app` opens the demo (or your RUNS folder), `make test` runs
+# everything.
 # TORCH_INDEX chooses another package index for torch alone, TORCH another version or build.
 PYTHON ?= python3
 VENV ?= .venv
@@ -6,7 +7,7 @@ TORCH ?= $(if $(shell nvidia-smi -L 2>/dev/null),torch,torch==2.13.0)
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 DEV_STAMP := $(VENV)/.ready-dev
-RUNS ?= assets/demo/runs
+RUNS ?=
 
 .PHONY: setup dev app test fast check lint types bench demo clean
 

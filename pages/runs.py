@@ -6,6 +6,7 @@ from hara_viz.ui.frame import inside_frame
 from hara_viz.ui.job_panel import job_panel
 from hara_viz.ui.link_notes import link_notes
 from hara_viz.ui.run_table import run_table
+from hara_viz.ui.run_work import run_work
 from hara_viz.ui.start_run import start_run
 
 inside_frame()
@@ -16,3 +17,4 @@ st.subheader("Jobs")
 job_panel()
 st.subheader("Start a run")
 start_run()
+run_work()

@@ -14,6 +14,7 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
+from hara_viz.backend.recorded import recorded_baseline
 from hara_viz.credit import Credit, CreditConfig, assign_credit_packed
 from hara_viz.errors import InvalidInputError
 from hara_viz.store import CreditWriter, Run, describe_credit, load_credit
@@ -36,6 +37,7 @@ __all__ = [
     "default_config",
     "default_layer",
     "kept_credit",
+    "kept_or_computed",
 ]
 
 NEEDS_STATES = frozenset({"hara", "shear"})
@@ -96,9 +98,15 @@ def credit_group(
 
 
 def credit_of(
-    group: RolloutGroup, states: HiddenStates | None, config: CreditConfig
+    group: RolloutGroup,
+    states: HiddenStates | None,
+    config: CreditConfig,
+    baseline: Tensor | None = None,
 ) -> GroupCredit:
-    """Credit of a group in memory; `states` may be None for signals that need none."""
+    """Credit of a group in memory; `states` may be None for signals that need none.
+
+    `baseline` [G]: the A_r of a trainer, in place of the config's rule.
+    """
     lengths = [len(rollout.completion_ids) for rollout in group.rollouts]
     masks = [_own_tokens(rollout) for rollout in group.rollouts]
     counts = [sum(mask) for mask in masks]
@@ -121,6 +129,7 @@ def credit_of(
         reasoning_step=_packed(group, "reasoning_step", own, torch.int64),
         logprobs=_packed(group, "logprobs", own, torch.float32),
         entropy=_packed(group, "entropy", own, torch.float32),
+        baseline_advantages=baseline,
     )
     return GroupCredit(
         group=group,
@@ -202,6 +211,13 @@ def default_layer(run: Run, source: str | None = None) -> int | None:
     return max(run.layers_of(source), default=None)
 
 
+def kept_or_computed(
+    run: Run, key: GroupKey, config: CreditConfig, layer: int | None = None
+) -> GroupCredit:
+    """Credit of one group: as the run keeps it, else computed now like `credit_group`."""
+    return kept_credit(run, key, config, layer) or credit_group(run, key, config, layer)
+
+
 def kept_credit(
     run: Run, key: GroupKey, config: CreditConfig, layer: int | None = None
 ) -> GroupCredit | None:
@@ -254,7 +270,7 @@ def _credit(
     states = None if layer is None else run.load_states(group.key, layer, source=source)
     if layer is not None and (states is None or not _is_whole(states, group)):
         return None
-    return credit_of(group, states, config)
+    return credit_of(group, states, config, recorded_baseline(run, group, config))
 
 
 def _is_whole(states: HiddenStates, group: RolloutGroup) -> bool:

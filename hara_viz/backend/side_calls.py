@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from hara_viz.backend.credit import GroupCredit, credit_group
+from hara_viz.backend.credit import GroupCredit, kept_or_computed
 from hara_viz.backend.job_calls import sample_job
 from hara_viz.credit import CreditConfig
 from hara_viz.errors import FormatError
@@ -28,13 +28,14 @@ class PromptPreview:
 def credit_group_at(
     path: str, stamp: int, key: GroupKey, config: str, layer: int | None
 ) -> GroupCredit:
-    """`credit_group` by the run's path; `stamp` tells apart the states of a run that changes.
+    """`kept_or_computed` by the run's path; `stamp` tells apart the states of a run that changes.
 
     Raises:
         HaraError: as `credit_group`.
     """
     del stamp
-    return credit_group(open_run(path), GroupKey(*key), CreditConfig.from_json(config), layer)
+    wanted = CreditConfig.from_json(config)
+    return kept_or_computed(open_run(path), GroupKey(*key), wanted, layer)
 
 
 def preview_prompt(arguments: str) -> PromptPreview:

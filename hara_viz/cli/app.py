@@ -24,7 +24,7 @@ PLACES = (PACKAGE.parent / "app.py", PACKAGE / "_app" / "app.py")
 def run_app(
     runs: Annotated[
         Path | None,
-        typer.Argument(help="The folder that holds the runs; else ./runs or the demo."),
+        typer.Argument(help="The folder that holds the runs; else ./runs, and the demo beside it."),
     ] = None,
     port: Annotated[int, typer.Option(help="Where the app listens.")] = 8501,
     root: Annotated[

@@ -13,11 +13,11 @@ import pandas as pd
 import streamlit as st
 
 from hara_viz.analysis.figures import RunFigures, group_table, run_figures
-from hara_viz.backend.credit import GroupCredit, credit_group
+from hara_viz.backend.credit import GroupCredit, kept_or_computed
 from hara_viz.backend.runs import Run, RunSummary, list_runs, open_run
 from hara_viz.credit import CreditConfig
 from hara_viz.types import GroupKey, RolloutGroup
-from hara_viz.ui.roots import roots
+from hara_viz.ui.roots import DEMO_PREFIX, roots
 
 # Files and folders whose change means that a run says something new.
 _WATCHED = ("run.json", "groups.parquet", "rollouts", "states", "rewards", "annotations.jsonl")
@@ -33,9 +33,10 @@ class RunTable:
 
 
 def runs() -> tuple[RunSummary, ...]:
-    """The runs below the runs folder, unreadable ones too."""
-    folder = roots().runs
-    return _runs(str(folder), _stamp(folder)) if folder.is_dir() else ()
+    """The runs below the runs folder, unreadable ones too, and those of the demo if it is shown."""
+    places = roots()
+    own, demo = _runs_below(places.runs), _runs_below(places.demo)
+    return (*own, *(replace(shown, name=DEMO_PREFIX + shown.name) for shown in demo))
 
 
 def run(name: str) -> Run:
@@ -55,7 +56,7 @@ def group(name: str, key: GroupKey) -> RolloutGroup:
 
 
 def group_credit(name: str, key: GroupKey, config: CreditConfig, layer: int | None) -> GroupCredit:
-    """The credit of one group under `config`; computed once per config while it stays in memory."""
+    """The credit of one group under `config`; held in memory once it was computed or read."""
     return _credit(str(_path(name)), run_stamp(name), key, config.to_json(), layer)
 
 
@@ -72,7 +73,13 @@ def run_stamp(name: str) -> int:
 
 
 def _path(name: str) -> Path:
-    return roots().inside(roots().runs / name)
+    return roots().run_path(name)
+
+
+def _runs_below(folder: Path | None) -> tuple[RunSummary, ...]:
+    if folder is None or not folder.is_dir():
+        return ()
+    return _runs(str(folder), _stamp(folder))
 
 
 def _stamp(folder: Path) -> int:
@@ -104,5 +111,4 @@ def _group(path: str, stamp: int, key: GroupKey) -> RolloutGroup:
 
 @st.cache_resource(max_entries=48, show_spinner="Computing the credit of this group …")
 def _credit(path: str, stamp: int, key: GroupKey, config: str, layer: int | None) -> GroupCredit:
-    opened = _run(path, stamp)
-    return credit_group(opened, key, CreditConfig.from_json(config), layer)
+    return kept_or_computed(_run(path, stamp), key, CreditConfig.from_json(config), layer)

@@ -15,7 +15,7 @@ from hara_viz.backend.jobs import Job, JobState
 from hara_viz.backend.sampling_job import SampleJob
 from hara_viz.errors import HaraError
 from hara_viz.ui import state
-from hara_viz.ui.roots import roots
+from hara_viz.ui.roots import Roots, roots
 from hara_viz.ui.words import inert, number, percent
 
 _SHOWN = 6
@@ -54,7 +54,7 @@ def job_panel() -> None:
 @st.fragment(run_every=_POLL_SECONDS)
 def _jobs() -> None:
     found = jobs.list_jobs(roots().jobs)
-    news = {(job.id, job.state is JobState.DONE, run_of(job, roots().runs)) for job in found}
+    news = {(job.id, job.state is JobState.DONE, run_of(job, roots())) for job in found}
     if st.session_state.setdefault(_NEWS, news) != news:
         st.rerun()
     for job in found[:_SHOWN]:
@@ -100,7 +100,7 @@ def _buttons(job: Job) -> None:
             on_click=_resume,
             args=(job.id,),
         )
-    name = run_of(job, roots().runs)
+    name = run_of(job, roots())
     if name is not None:
         st.button(
             "Show this run",
@@ -175,10 +175,10 @@ def duration(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
-def run_of(job: Job, runs: Path) -> str | None:
-    """The name of the run that a job writes, if it lies in the runs folder and has begun. Pure."""
+def run_of(job: Job, places: Roots) -> str | None:
+    """The name of the run that a job works on, if the app shows it and it has begun. Pure."""
     out = job.arguments.get("out") or job.arguments.get("run")
     path = Path(str(out)) if out else None
-    if path is None or not path.is_relative_to(runs) or not (path / "run.json").exists():
+    if path is None or not (path / "run.json").exists():
         return None
-    return str(path.relative_to(runs))
+    return places.run_name(path)

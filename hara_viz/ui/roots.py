@@ -2,8 +2,9 @@
 
 They come from whoever starts the app: `hara-viz app RUNS_DIR --root DIR` or
 `streamlit run app.py -- RUNS_DIR --root DIR`, or the environment variables HARA_VIZ_RUNS and
-HARA_VIZ_ROOTS (separated like PATH). Jobs lie in ./jobs, or where HARA_VIZ_JOBS says. Nothing that
-is typed into a page widens them.
+HARA_VIZ_ROOTS (separated like PATH). Where none is named, new runs go to ./runs and the demo stands
+beside them. Jobs lie in ./jobs, or where HARA_VIZ_JOBS says. Nothing that is typed into a page
+widens them.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from hara_viz.errors import MissingInputError, UnsafeError
 RUNS_VARIABLE, ROOTS_VARIABLE, JOBS_VARIABLE = "HARA_VIZ_RUNS", "HARA_VIZ_ROOTS", "HARA_VIZ_JOBS"
 # Beside the package in a checkout, inside it in a wheel.
 _DEMO = (
-    Path(__file__).parents[2] / "assets" / "demo" / "runs",
-    Path(__file__).parents[1] / "_app" / "assets" / "demo" / "runs",
+    Path(__file__).parents[2] / "assets" / "demo",
+    Path(__file__).parents[1] / "_app" / "assets" / "demo",
 )
+DEMO_PREFIX = "demo/"
+"""Before the names of the demo's runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +33,31 @@ class Roots:
     """Where runs are, and below which folders the app may look and write."""
 
     runs: Path
+    """Where new runs go."""
     allowed: tuple[Path, ...]
     jobs: Path = Path("jobs")
     """Where `hara-viz jobs` looks, too."""
+    demo: Path | None = None
+    """The demo's runs, shown beside the user's own; None: not shown."""
+
+    def run_path(self, name: str) -> Path:
+        """The folder of a run.
+
+        Raises:
+            UnsafeError: the name leads out of the folders the app may use.
+            MissingInputError: there is no such run.
+        """
+        if self.demo is not None and name.startswith(DEMO_PREFIX):
+            return self.inside(self.demo / name.removeprefix(DEMO_PREFIX))
+        return self.inside(self.runs / name)
+
+    def run_name(self, path: Path) -> str | None:
+        """Inverse of `run_path`; None: the folder is in neither place."""
+        if path.is_relative_to(self.runs):
+            return str(path.relative_to(self.runs))
+        if self.demo is not None and path.is_relative_to(self.demo):
+            return DEMO_PREFIX + str(path.relative_to(self.demo))
+        return None
 
     def inside(self, path: Path) -> Path:
         """`path` with links resolved, if it lies below an allowed folder.
@@ -68,16 +93,17 @@ def read_roots(arguments: Sequence[str], environment: Mapping[str, str]) -> Root
     parser.add_argument("--root", action="append", default=[])
     given, _ = parser.parse_known_args(list(arguments))
     named = given.runs or environment.get(RUNS_VARIABLE)
-    runs = Path(named).expanduser().resolve() if named else _runs_at_hand()
+    runs = Path(named or "runs").expanduser().resolve()
+    demo = None if named else next((place for place in _DEMO if place.is_dir()), None)
     listed = given.root or [r for r in environment.get(ROOTS_VARIABLE, "").split(os.pathsep) if r]
     allowed = [Path(root).expanduser().resolve() for root in listed] or [Path.cwd().resolve()]
     jobs = Path(environment.get(JOBS_VARIABLE) or "jobs").expanduser().resolve()
-    return Roots(runs, tuple(dict.fromkeys([runs, *allowed])), jobs)
-
-
-def _runs_at_hand() -> Path:
-    places = (Path.cwd() / "runs", *_DEMO)
-    return next((place for place in places if place.is_dir()), places[0]).resolve()
+    return Roots(
+        runs,
+        tuple(dict.fromkeys([runs, *allowed, *([demo] if demo else [])])),
+        jobs,
+        demo / "runs" if demo else None,
+    )
 
 
 def roots() -> Roots:

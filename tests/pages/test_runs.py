@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from pathlib import Path
 
@@ -10,6 +11,10 @@ import pytest
 
 from hara_viz.backend import jobs
 from hara_viz.backend.jobs import Verb
+from hara_viz.errors import UnsafeError
+from hara_viz.store import open_run
+from hara_viz.ui.roots import Roots
+from hara_viz.ui.run_work import read_arguments
 from tests.small_runs import PENS
 from tests.ui.apptest import checked, click_row, open_app, plain, selection, shown_text, table
 
@@ -133,3 +138,47 @@ def test_the_rendered_prompt_is_shown_on_demand(
     (prompt,) = [code.value for code in at.code if PENS.messages[0].content in code.value]
     assert prompt != PENS.messages[0].content, "the chat template has put something around it"
     assert "by its chat template" in shown_text(at)
+
+
+@pytest.fixture
+def own_runs(jobs_dir: Path, app_runs: Path, tmp_path: Path, monkeypatch) -> Path:
+    """Runs that a test may write into."""
+    copy = Path(shutil.copytree(app_runs, tmp_path / "runs"))
+    monkeypatch.setenv("HARA_VIZ_RUNS", str(copy))
+    monkeypatch.setenv("HARA_VIZ_ROOTS", str(copy))
+    return copy
+
+
+def test_a_run_is_judged_again_as_a_job(own_runs: Path, jobs_dir: Path) -> None:
+    at = open_app({"run": "small"}, PAGE)
+    assert open_run(own_runs / "small").rewards_version is None
+    at.selectbox(key="work.reward").set_value("number").run()
+    checked(at.button(key="work.score").click().run())
+    (job,) = jobs.list_jobs(jobs_dir)
+    assert (job.verb, job.arguments["reward"]) == ("score", "number")
+    wait_for(lambda: jobs.read_job(jobs_dir, job.id).state.over)
+    assert jobs.read_job(jobs_dir, job.id).state == "done"
+    assert open_run(own_runs / "small").rewards_version is not None
+
+
+def test_reading_takes_only_checkpoints_that_may_be_used(
+    own_runs: Path, tiny_policy_dir: Path
+) -> None:
+    shutil.copytree(tiny_policy_dir, own_runs / "model")
+    at = open_app({"run": "small"}, PAGE)
+    assert at.button(key="work.read").disabled
+    checked(at.selectbox(key="work.model").set_value("model").run())
+    assert not at.button(key="work.read").disabled
+    checked(at.text_input(key="work.layers").set_value("last").run())
+    assert at.button(key="work.read").disabled
+    assert any("whole numbers" in plain(warning.value) for warning in at.warning)
+    run = open_run(own_runs / "small")
+    places = Roots(own_runs, (own_runs, tiny_policy_dir))
+    fields = {"layers": "1, -1", "states": "mixed", "device": "cpu"}
+    arguments = read_arguments(run, str(tiny_policy_dir), fields, places)
+    assert arguments == {
+        "run": str(run.path), "model": str(tiny_policy_dir.resolve()), "layers": (1, -1),
+        "states": "mixed", "device": "cpu",
+    }  # fmt: skip
+    with pytest.raises(UnsafeError, match="--root"):
+        read_arguments(run, str(tiny_policy_dir), fields, Roots(own_runs, (own_runs,)))

@@ -37,3 +37,19 @@ def test_the_command_line_goes_before_the_environment(tmp_path: Path) -> None:
     assert given.runs == tmp_path
     assert given.allowed == (tmp_path, Path("/data"))
     assert read_roots([], environment).allowed == (Path("/elsewhere"), Path("/x"), Path("/y"))
+
+
+def test_the_demo_stands_beside_the_runs_unless_a_folder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = read_roots([], {})
+    assert found.runs == tmp_path / "runs" and found.demo is not None
+    (run, *_) = sorted(found.demo.iterdir())
+    assert found.run_path(f"demo/{run.name}") == run
+    assert found.run_name(run) == f"demo/{run.name}"
+    assert found.run_name(tmp_path / "runs" / "a" / "b") == "a/b"
+    assert found.run_name(tmp_path) is None
+    with pytest.raises(UnsafeError):
+        found.run_path("demo/../../../../..")
+    assert read_roots([str(tmp_path)], {}).demo is None
