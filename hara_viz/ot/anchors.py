@@ -48,9 +48,8 @@ def _quantile_tokens(measures: Measures, n_anchors: int) -> Tensor:
     quantiles = _quantiles(n_anchors, measures.mass)
     last = torch.tensor(measures.lengths, device=measures.mass.device, dtype=measures.mass.dtype)
     index = torch.round(quantiles[None, :] * (last[:, None] - 1)).long()
-    return torch.gather(
-        measures.features, 1, index[..., None].expand(-1, -1, measures.features.shape[-1])
-    )
+    features = measures.features
+    return torch.gather(features, 1, index[..., None].expand(-1, -1, features.shape[-1]))
 
 
 def _prompt_anchors(measures: Measures, anchor_states: Tensor | None) -> Tensor:
@@ -63,7 +62,7 @@ def _prompt_anchors(measures: Measures, anchor_states: Tensor | None) -> Tensor:
             f"anchor_states: got {tuple(anchor_states.shape)}, expected "
             f"[A, {measures.center.shape[0]}]"
         )
-    centred = anchor_states.to(measures.features) - measures.center
+    centred = anchor_states.to(measures.center) - measures.center
     return centred.expand(measures.n_rollouts, -1, -1)
 
 

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from hara_viz.ot.anchored import FusedPoints, Support, perturbed, solve_anchored, start_scales
+from hara_viz.ot.anchored import FusedPoints, Support, perturbed, start_scales
+from hara_viz.ot.anchored_solve import AnchoredSolution, padded_columns, solve_anchored
 from hara_viz.ot.anchors import anchor_distances
 from hara_viz.ot.config import Anchors, CostScale, Solver, SolverConfig, Structure
 from hara_viz.ot.coupling import monotone_coupling
 from hara_viz.ot.exact import solve_exact, transport_exact
-from hara_viz.ot.measures import Measures, build_measures
+from hara_viz.ot.measures import Measures, build_measures, check_rollouts, padded_length
 from hara_viz.ot.refine import barycenter_structure, coupling_terms, refine
 from hara_viz.ot.scales import Scales
 from hara_viz.ot.solution import Barycenter, BarycenterSolution, Reference, Transport
 from hara_viz.ot.structure import StructureOperator, structure_operator
 from hara_viz.ot.transport import anchored_transport, refined_transport, transport_onto
+
+# Classes that are solved together hold at most this many numbers in all.
+_TOGETHER = 64 * 2**20
 
 
 @torch.no_grad()
@@ -87,25 +91,18 @@ def fgw_barycenter(
 
 
 @dataclass(frozen=True, slots=True)
-class _Problem:
-    """The rollouts in the forms that the solvers need."""
+class RolloutClass:
+    """The rollouts of one barycenter, for `solve_barycenters`."""
 
-    measures: Measures
-    points: FusedPoints
-    structure: StructureOperator
-    config: SolverConfig
-
-    @staticmethod
-    def build(
-        features: Sequence[Tensor],
-        locations: Sequence[Tensor],
-        config: SolverConfig,
-        anchor_states: Tensor | None,
-    ) -> _Problem:
-        measures = build_measures(features, locations)
-        sigma = anchor_distances(measures, config, anchor_states)
-        operator = structure_operator(measures, config.structure)
-        return _Problem(measures, FusedPoints.build(measures, sigma), operator, config)
+    features: Sequence[Tensor]
+    """R tensors [T_r, D]."""
+    locations: Sequence[Tensor]
+    """R tensors [T_r]."""
+    anchor_states: Tensor | None = None
+    """[A, D], for prompt anchors."""
+    leave_one_out: bool = False
+    """Add each rollout against the others: the last update without its own share, and one more
+    transport at the same ε. It needs two rollouts and is None for one."""
 
 
 @torch.no_grad()
@@ -117,14 +114,79 @@ def solve_barycenter(
     anchor_states: Tensor | None = None,
     leave_one_out: bool = False,
 ) -> BarycenterSolution:
-    """`fgw_barycenter` with a config object; `leave_one_out` adds each rollout against the others.
+    """`fgw_barycenter` with a config object; `leave_one_out` as in `RolloutClass`."""
+    rollouts = RolloutClass(features, locations, anchor_states, leave_one_out)
+    return solve_barycenters([rollouts], config)[0]
 
-    Leave-one-out takes the last update without the rollout's own share, and one more transport at
-    the same ε; it needs two rollouts and is None for one.
+
+@torch.no_grad()
+def solve_barycenters(
+    classes: Sequence[RolloutClass], config: SolverConfig
+) -> list[BarycenterSolution]:
+    """Barycenters of many classes, those of about one size solved together.
+
+    Each gets the numbers that it would get alone; together they cost less.
+
+    Raises:
+        InvalidInputError, ShapeError: see `build_measures`.
     """
-    problem = _Problem.build(features, locations, config, anchor_states)
-    solve = _solve_exact if config.solver == "exact" else _solve_anchored
-    return solve(problem, leave_one_out and len(features) > 1)
+    buckets: dict[tuple[object, ...], list[int]] = {}
+    for place, rollouts in enumerate(classes):
+        check_rollouts(rollouts.features, rollouts.locations)
+        buckets.setdefault(_shape(rollouts, config), []).append(place)
+    found: dict[int, BarycenterSolution] = {}
+    for places in buckets.values():
+        for chunk in _chunks(places, classes):
+            problems = [_Problem.build(classes[place], config) for place in chunk]
+            solve = _solve_exact if config.solver == "exact" else _solve_anchored
+            found |= dict(zip(chunk, solve(problems), strict=True))
+    return [found[place] for place in range(len(classes))]
+
+
+def _shape(rollouts: RolloutClass, config: SolverConfig) -> tuple[object, ...]:
+    """What classes that are solved together have in common."""
+    first, lengths = rollouts.features[0], [len(h) for h in rollouts.features]
+    double = first.dtype == torch.float64
+    n_anchors = None if rollouts.anchor_states is None else len(rollouts.anchor_states)
+    columns = padded_columns(config.support_size(lengths))
+    return padded_length(max(lengths)), columns, first.shape[1], double, first.device, n_anchors
+
+
+def _chunks(places: Sequence[int], classes: Sequence[RolloutClass]) -> list[list[int]]:
+    """Runs of classes that are not too large together, since each is upcast."""
+    chunks: list[list[int]] = []
+    taken = _TOGETHER + 1
+    for place in places:
+        size = sum(h.numel() for h in classes[place].features)
+        if taken + size > _TOGETHER:
+            chunks.append([])
+            taken = 0
+        chunks[-1].append(place)
+        taken += size
+    return chunks
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """The rollouts in the forms that the solvers need."""
+
+    measures: Measures
+    points: FusedPoints
+    structure: StructureOperator
+    config: SolverConfig
+    leave_one_out: bool
+
+    @staticmethod
+    def build(rollouts: RolloutClass, config: SolverConfig) -> _Problem:
+        measures = build_measures(rollouts.features, rollouts.locations)
+        sigma = anchor_distances(measures, config, rollouts.anchor_states)
+        operator = structure_operator(measures, config.structure)
+        left_out = rollouts.leave_one_out and measures.n_rollouts > 1
+        return _Problem(measures, FusedPoints.build(measures, sigma), operator, config, left_out)
+
+    @property
+    def n_support(self) -> int:
+        return self.config.support_size(self.measures.lengths)
 
 
 @torch.no_grad()
@@ -137,7 +199,7 @@ def transport_to_reference(
     anchor_states: Tensor | None = None,
 ) -> Transport:
     """Rollouts onto the barycenter of others (the opposite outcome), at its scales and ε."""
-    problem = _Problem.build(features, locations, config, anchor_states)
+    problem = _Problem.build(RolloutClass(features, locations, anchor_states), config)
     y = reference.features - problem.measures.center
     if config.solver == "exact":
         transport, _ = transport_exact(
@@ -150,58 +212,55 @@ def transport_to_reference(
     )
 
 
-def _solve_anchored(problem: _Problem, leave_one_out: bool) -> BarycenterSolution:
+def _solve_anchored(problems: Sequence[_Problem]) -> list[BarycenterSolution]:
+    config = problems[0].config
+    points, sizes = [p.points for p in problems], [p.n_support for p in problems]
+    solved = solve_anchored(points, sizes, config)
+    return [_finish(p, anchored) for p, anchored in zip(problems, solved, strict=True)]
+
+
+def _finish(problem: _Problem, anchored: AnchoredSolution) -> BarycenterSolution:
     points, structure, config = problem.points, problem.structure, problem.config
-    n_support = config.support_size(problem.measures.lengths)
-    anchored = solve_anchored(points, n_support, config)
-    scales, solved = anchored.scales, anchored.sinkhorn
+    scales, plans, support = anchored.scales, anchored.plans, anchored.support
     if config.coupling_rounds and scales.epsilon > 0.0:
-        refined = refine(
-            points,
-            structure,
-            solved,
-            scales,
-            rounds=config.coupling_rounds,
-            tolerance=config.tolerance,
-        )
-        solved = refined.sinkhorn
+        rounds, tolerance = config.coupling_rounds, config.tolerance
+        refined = refine(points, structure, plans, scales, rounds=rounds, tolerance=tolerance)
+        plans = refined.sinkhorn.plans
+        support = points.barycentric(plans)
         transport = refined_transport(points, refined, scales)
     else:
         transport = anchored_transport(
-            points, solved.plans, anchored.solved_for, scales, solved.marginal_error
+            points, plans, anchored.solved_for, scales, anchored.marginal_error
         )
-    converged = anchored.converged and solved.marginal_error < config.tolerance
-    support = points.barycentric(solved.plans)
+    converged = anchored.converged and transport.marginal_error < config.tolerance
     left_out = None
-    if leave_one_out:
-        each = points.barycentric_without_each(solved.plans)
-        sigma = coupling_terms(solved.plans, structure).sigma
-        each_structure = barycenter_structure(solved.plans, sigma, without_each=True)
+    if problem.leave_one_out:
+        each = points.barycentric_without_each(plans)
+        sigma = coupling_terms(plans, structure).sigma
+        each_structure = barycenter_structure(plans, sigma, without_each=True)
         left_out = transport_onto(points, structure, each, each_structure, scales, config)
-    return _solution(
-        problem,
-        solved.plans,
-        support,
-        scales,
-        transport,
-        left_out,
-        (converged, anchored.iterations, anchored.changes),
-    )
+    fate = (converged, len(anchored.changes), anchored.changes)
+    solution = _solution(problem, plans, support, scales, transport, left_out, fate)
+    return replace(solution, sketch=anchored.sketch)
 
 
-def _solve_exact(problem: _Problem, leave_one_out: bool) -> BarycenterSolution:
+def _solve_exact(problems: Sequence[_Problem]) -> list[BarycenterSolution]:
+    return [_solve_exact_one(problem) for problem in problems]
+
+
+def _solve_exact_one(problem: _Problem) -> BarycenterSolution:
     measures, points, structure = problem.measures, problem.points, problem.structure
-    plans = monotone_coupling(measures, problem.config.support_size(measures.lengths))
+    plans = monotone_coupling(measures, problem.n_support)
     start = points.barycentric(plans)
     start_structure = barycenter_structure(plans, coupling_terms(plans, structure).sigma)
     scales = start_scales(points, start, problem.config)
     if scales.epsilon == 0.0:
-        return _solve_anchored(problem, leave_one_out)  # all points equal: the plan is p qᵀ
+        return _solve_anchored([problem])[0]  # all points equal: the plan is p qᵀ
     if problem.config.seed:
         start = perturbed(start, points, problem.config.seed)
     exact = solve_exact(measures, structure, start, start_structure, scales, problem.config)
     left_out = None
-    if leave_one_out:
+    if problem.leave_one_out:
         each = points.barycentric_without_each(exact.padded_plans)
         sigma = coupling_terms(exact.padded_plans, structure).sigma
         each_structure = barycenter_structure(exact.padded_plans, sigma, without_each=True)
@@ -216,7 +275,7 @@ def _solve_exact(problem: _Problem, leave_one_out: bool) -> BarycenterSolution:
         problem,
         exact.padded_plans,
         Support(
-            exact.support_features.to(measures.features),
+            exact.support_features.to(measures.center),
             points.barycentric(exact.padded_plans).anchor_distances,
         ),
         Scales(scales.feature, scales.structure, scales.epsilon),

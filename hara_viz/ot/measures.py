@@ -7,6 +7,7 @@ ordered them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,13 +15,14 @@ import torch
 from torch import Tensor
 
 from hara_viz.errors import InvalidInputError, ShapeError
+from hara_viz.ot.states import States, build_states
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """R rollouts, padded to the longest; atoms of one rollout in the order of their locations."""
+    """R rollouts, padded alike; atoms of one rollout in the order of their locations."""
 
-    features: Tensor
+    states: States
     """[R, T, D], centred: `center` has been subtracted (FGW does not change under a shift)."""
     center: Tensor
     """[D]: the mean state, each rollout counting the same."""
@@ -33,8 +35,11 @@ class Measures:
     """The caller's number of each rollout."""
     orders: tuple[Tensor | None, ...]
     """Per rollout the permutation [T_r] that sorted its atoms; None where it was in order."""
-    scale: float
-    """Mean squared norm of the states before centring: what rounding errors are relative to."""
+
+    @property
+    def features(self) -> Tensor:
+        """The centred states as one block [R, T, D]; large ones are copied."""
+        return self.states.padded()
 
     @property
     def n_rollouts(self) -> int:
@@ -63,45 +68,66 @@ def build_measures(features: Sequence[Tensor], locations: Sequence[Tensor]) -> M
         InvalidInputError: no rollout, an empty one, or a value that is not finite.
         ShapeError: shapes that do not fit each other.
     """
-    _check(features, locations)
-    rows = _canonical_rows(features)
-    features, locations = [features[r] for r in rows], [locations[r] for r in rows]
+    check_rollouts(features, locations)
     dtype = torch.float64 if features[0].dtype == torch.float64 else torch.float32
-    device, dim = features[0].device, features[0].shape[1]
-    lengths = tuple(int(h.shape[0]) for h in features)
-    longest = max(lengths)
-    states = torch.zeros(len(lengths), longest, dim, dtype=dtype, device=device)
-    places = torch.zeros(len(lengths), longest, dtype=dtype, device=device)
-    mass = torch.zeros(len(lengths), longest, dtype=dtype, device=device)
+    totals = [h.sum(0, dtype=dtype) for h in features]
+    rows = _canonical_rows(features, totals)
+    features, locations = [features[r] for r in rows], [locations[r] for r in rows]
+    lengths = tuple(len(h) for h in features)
+    center = torch.stack([totals[r] / len(features[i]) for i, r in enumerate(rows)]).mean(0)
+    longest = padded_length(max(lengths))
+    places, mass = (center.new_zeros(len(lengths), longest) for _ in range(2))
     orders: list[Tensor | None] = []
-    for r, (h, line) in enumerate(zip(features, locations, strict=True)):
-        order = _sorting_order(line)
+    for r, line in enumerate(locations):
+        order = _sorting_order(line, rows[r])
         orders.append(order)
-        states[r, : lengths[r]] = h if order is None else h[order]
-        places[r, : lengths[r]] = line if order is None else line[order]
+        if order is not None:
+            features[r], line = features[r][order], line[order]
+        places[r, : lengths[r]] = line
         places[r, lengths[r] :] = places[r, lengths[r] - 1]
         mass[r, : lengths[r]] = 1.0 / lengths[r]
-    scale = float((mass * states.square().sum(-1)).sum() / len(lengths))
-    center = torch.einsum("rt,rtd->d", mass, states) / len(lengths)
-    states -= center
-    states *= (mass > 0)[..., None]
-    return Measures(states, center, places, mass, lengths, rows, tuple(orders), scale)
+    states = build_states(features, center, longest)
+    return Measures(states, center, places, mass, lengths, rows, tuple(orders))
 
 
-def _canonical_rows(features: Sequence[Tensor]) -> tuple[int, ...]:
-    def content(r: int) -> tuple[int, float]:
-        return len(features[r]), float(features[r].sum(dtype=torch.float64))
+def padded_length(longest: int) -> int:
+    """A length ≥ `longest` that groups of about the same length share (at most an eighth more).
 
-    return tuple(sorted(range(len(features)), key=content))
+    It depends on the rollouts alone, so that a group is solved in the same shape, with the same
+    rounding, alone or beside others.
+    """
+    step = max(1 << max(longest.bit_length() - 4, 0), 8)
+    return -(-longest // step) * step
 
 
-def _sorting_order(locations: Tensor) -> Tensor | None:
-    if bool((locations[1:] >= locations[:-1]).all()):
+def _canonical_rows(features: Sequence[Tensor], totals: Sequence[Tensor]) -> tuple[int, ...]:
+    sums = torch.stack(list(totals)).sum(-1, dtype=torch.float64).tolist()
+    if not all(map(math.isfinite, sums)):
+        _check_finite(features)
+    return tuple(sorted(range(len(features)), key=lambda r: (len(features[r]), sums[r])))
+
+
+def _check_finite(features: Sequence[Tensor]) -> None:
+    for r, h in enumerate(features):
+        if not bool(torch.isfinite(h).all()):
+            raise InvalidInputError(
+                f"rollout {r} has features that are not finite; mend or leave out the rollout"
+            )
+
+
+def _sorting_order(locations: Tensor, row: int) -> Tensor | None:
+    steps = locations[1:] - locations[:-1]
+    if bool((steps >= 0).all() & torch.isfinite(locations[-1])):  # NaN fails the first
         return None
+    if not bool(torch.isfinite(locations).all()):
+        raise InvalidInputError(
+            f"rollout {row} has locations that are not finite; mend or leave out the rollout"
+        )
     return torch.argsort(locations, stable=True)
 
 
-def _check(features: Sequence[Tensor], locations: Sequence[Tensor]) -> None:
+def check_rollouts(features: Sequence[Tensor], locations: Sequence[Tensor]) -> None:
+    """Raise InvalidInputError or ShapeError if these are no rollouts (values are not looked at)."""
     if not features:
         raise InvalidInputError("a barycenter needs at least one rollout, got none")
     if len(features) != len(locations):
@@ -115,9 +141,4 @@ def _check(features: Sequence[Tensor], locations: Sequence[Tensor]) -> None:
         if line.shape != h.shape[:1]:
             raise ShapeError(
                 f"locations of rollout {r}: got {tuple(line.shape)}, expected [{h.shape[0]}]"
-            )
-        if not (bool(torch.isfinite(h).all()) and bool(torch.isfinite(line).all())):
-            raise InvalidInputError(
-                f"rollout {r} has features or locations that are not finite; "
-                "mend or leave out the rollout"
             )

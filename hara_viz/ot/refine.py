@@ -8,7 +8,7 @@ and v_r[i] ≥ 0 a variance that depends on the atom alone. An identity, not an 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -84,7 +84,7 @@ def coupling_cost(terms: CouplingTerms, target: Tensor) -> Tensor:
 def refine(
     points: FusedPoints,
     structure: StructureOperator,
-    start: SinkhornSolution,
+    start: Tensor,
     scales: Scales,
     *,
     rounds: int,
@@ -96,32 +96,33 @@ def refine(
     Args:
         points: The rollouts.
         structure: Their C_r.
-        start: The plans to start from.
+        start: Plans [R, T, K] to start from.
         scales: ε and the weights of (4), fixed from the anchored solve on.
         rounds: How many.
         tolerance: Marginal error of each solve.
         fixed: A support and C_b that do not move (leave-one-out, another class's barycenter).
     """
     # The quantile solve's potentials belong to another cost; only the rounds warm each other.
-    solved = replace(start, potentials=torch.zeros_like(start.potentials))
-    refined = _refine_once(points, structure, solved, scales, tolerance, fixed)
+    refined = _refine_once(points, structure, (start, None), scales, tolerance, fixed)
     for _ in range(rounds - 1):
-        refined = _refine_once(points, structure, refined.sinkhorn, scales, tolerance, fixed)
+        last = (refined.sinkhorn.plans, refined.sinkhorn.potentials)
+        refined = _refine_once(points, structure, last, scales, tolerance, fixed)
     return refined
 
 
 def _refine_once(
     points: FusedPoints,
     structure: StructureOperator,
-    last: SinkhornSolution,
+    last: tuple[Tensor, Tensor | None],
     scales: Scales,
     tolerance: float,
     fixed: tuple[Support, Tensor] | None,
 ) -> RefinedSolution:
-    terms = coupling_terms(last.plans, structure)
+    plans, potentials = last
+    terms = coupling_terms(plans, structure)
     if fixed is None:
-        support = points.barycentric(last.plans)
-        target = barycenter_structure(last.plans, terms.sigma)
+        support = points.barycentric(plans)
+        target = barycenter_structure(plans, terms.sigma)
     else:
         support, target = fixed
     feature_cost = points.feature_cost(support)
@@ -132,7 +133,7 @@ def _refine_once(
         gradient,
         points.measures.mass,
         scales.epsilon,
-        potentials=last.potentials,
+        potentials=potentials,
         tolerance=tolerance,
     )
     return RefinedSolution(solved, feature_cost, structure_cost, terms.variance)

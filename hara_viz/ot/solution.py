@@ -57,6 +57,20 @@ class Transport:
 
 
 @dataclass(frozen=True, slots=True)
+class Sketch:
+    """In which small space the first rounds were run, and how far off they ended."""
+
+    dimension: int
+    """S < D."""
+    captured: float
+    """Share of the energy of local means of the states that the space holds, 0 … 1."""
+    rounds: int
+    """Rounds in the space; the others were run in all D dimensions."""
+    error: float
+    """How far the first round in all dimensions moved the support, relative as in `changes`."""
+
+
+@dataclass(frozen=True, slots=True)
 class BarycenterSolution:
     """A barycenter, the transport onto it, and how the solver fared."""
 
@@ -71,6 +85,8 @@ class BarycenterSolution:
     """For transporting other rollouts onto this barycenter."""
     leave_one_out: Transport | None = None
     """Each rollout against the barycenter of the others, when that was asked for."""
+    sketch: Sketch | None = None
+    """None: all rounds were run in all dimensions."""
 
     @property
     def features(self) -> Tensor:

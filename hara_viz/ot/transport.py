@@ -7,7 +7,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from hara_viz.ot.anchored import FusedPoints, Support, mean_cost, product_plan
+from hara_viz.ot.anchored import FusedPoints, Support, mean_cost
+from hara_viz.ot.anchored_solve import product_plan
 from hara_viz.ot.config import SolverConfig
 from hara_viz.ot.refine import RefinedSolution, refine
 from hara_viz.ot.scales import Scales
@@ -39,14 +40,14 @@ def transport_onto(
     if scales.epsilon == 0.0:
         scales = replace(scales, epsilon=config.epsilon * mean_cost(points, cost))
     if scales.epsilon == 0.0:
-        solved = product_plan(points.measures, cost.shape[-1])
-    else:
-        solved = sinkhorn(cost, points.measures.mass, scales.epsilon, tolerance=config.tolerance)
-    if config.coupling_rounds and scales.epsilon > 0.0:
+        plans = product_plan(points, cost.shape[-1])
+        return anchored_transport(points, plans, support, scales, 0.0)
+    solved = sinkhorn(cost, points.measures.mass, scales.epsilon, tolerance=config.tolerance)
+    if config.coupling_rounds:
         refined = refine(
             points,
             structure,
-            solved,
+            solved.plans,
             scales,
             rounds=config.coupling_rounds,
             tolerance=config.tolerance,

@@ -6,7 +6,7 @@ import ot
 import pytest
 import torch
 
-from hara_viz.ot.newton import dual_state, newton
+from hara_viz.ot.newton import evaluate, newton
 from hara_viz.ot.sinkhorn import sinkhorn
 
 
@@ -109,8 +109,11 @@ def test_newton_ends_where_sweeps_would(epsilon: float) -> None:
 
 def test_newton_never_ends_worse_than_it_began() -> None:
     cost, mass = problem(seed=4)
-    zero = torch.zeros(3, 6)
-    start = dual_state(cost, mass, 1e-3, zero)
+    kernel = (-(cost - cost.amin(-1, keepdim=True)) / 1e-2).exp()
+    weights = torch.full((3, 6), 1 / 6)
+    start = evaluate(kernel, mass, weights, torch.zeros(3, 6))
+    tolerance = torch.full((3,), 1e-9)
     for steps in range(6):
-        state, _ = newton(cost, mass, 1e-3, zero, tolerance=1e-9, max_steps=steps)
-        assert bool((state.value >= start.value - 1e-6).all())
+        ended, _ = newton(kernel, mass, weights, start, tolerance=tolerance, max_steps=steps)
+        assert bool((ended.value >= start.value - 1e-6).all())
+        assert steps == 0 or bool((ended.error < start.error).all())

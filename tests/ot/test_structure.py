@@ -12,7 +12,7 @@ def test_location_products_equal_the_dense_ones() -> None:
     features, locations = clustered_rollouts([7, 12])
     measures = build_measures(features, locations)
     structure = LocationStructure(measures)
-    plans = torch.rand(2, 12, 5) * measures.mass[..., None]
+    plans = torch.rand(*measures.mass.shape, 5) * measures.mass[..., None]
     products, squares = structure.times(plans), structure.mean_square()
     for r, length in enumerate(measures.lengths):
         dense = structure.dense(r)
