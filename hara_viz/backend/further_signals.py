@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from hara_viz.analysis import coefficients
 from hara_viz.analysis.signals import (
     BASE_CHANNELS,
     CHANNELS,
@@ -23,7 +24,7 @@ from hara_viz.analysis.signals import (
     channels_of,
     recorded_advantages,
 )
-from hara_viz.backend.credit import credit_of, default_layer
+from hara_viz.backend.credit import NEEDS_STATES, credit_group, credit_of, default_layer
 from hara_viz.backend.states import log_ratio
 from hara_viz.credit import CreditConfig
 from hara_viz.errors import InvalidInputError
@@ -102,6 +103,29 @@ def _needs_record(asked: Asked) -> str:
     return SIGNALS["recorded"].missing if recorded_advantages(asked.group) is None else ""
 
 
+def _coefficients(asked: Asked) -> np.ndarray:
+    return coefficients.recorded_coefficients(asked.group)
+
+
+def _coefficients_again(asked: Asked) -> np.ndarray:
+    found = credit_group(asked.run, asked.group.key, asked.config, asked.layer)
+    return coefficients.recomputed_coefficients(asked.group, found.credit)
+
+
+def _coefficient_gap(asked: Asked) -> np.ndarray:
+    return _coefficients(asked) - _coefficients_again(asked)
+
+
+def _needs_coefficients(asked: Asked) -> str:
+    has = coefficients.has_coefficients(asked.group)
+    return "" if has else coefficients.RECORDED.missing
+
+
+def _needs_coefficients_and_credit(asked: Asked) -> str:
+    reads_states = asked.config.signal in NEEDS_STATES
+    return _needs_coefficients(asked) or (_needs_states(asked) if reads_states else "")
+
+
 def _position(asked: Asked) -> np.ndarray:
     parts = [len(rollout.completion_ids) for rollout in asked.group.rollouts]
     return np.concatenate([np.arange(n) / max(n - 1, 1) for n in parts])
@@ -145,6 +169,9 @@ FURTHER: tuple[Further, ...] = (
     ),
     Further(SIGNALS["recorded"], _recorded, _needs_record, is_read=True),
     Further(SIGNALS["recorded-gap"], _recorded, _needs_record, is_read=True),
+    Further(coefficients.RECORDED, _coefficients, _needs_coefficients, is_read=True),
+    Further(coefficients.RECOMPUTED, _coefficients_again, _needs_coefficients_and_credit),
+    Further(coefficients.GAP, _coefficient_gap, _needs_coefficients_and_credit),
 )
 """One entry per signal."""
 
