@@ -9,6 +9,7 @@ from hara_viz.ui.group_view import refusal, selected_group
 from hara_viz.ui.heatmap import heatmap
 from hara_viz.ui.inspector import inspector
 from hara_viz.ui.link_notes import link_notes
+from hara_viz.ui.remarks import remarks
 from hara_viz.ui.solver_notes import solver_notes
 from hara_viz.ui.spans_table import spans_table
 
@@ -27,10 +28,12 @@ with text:
 with pinned:
     inspector(view)
 
-spans, rollouts, solver = st.tabs(["Novel spans", "Rollouts", "Barycenters"])
+spans, rollouts, solver, said = st.tabs(["Novel spans", "Rollouts", "Barycenters", "Remarks"])
 with spans:
     spans_table(view)
 with rollouts:
     rollout_table(view)
 with solver:
     solver_notes(view)
+with said:
+    remarks(view)

@@ -19,6 +19,7 @@ VERBS = {
     "states": "Fill in hidden states, log-probabilities, or the log-ratio to a checkpoint.",
     "score": "Judge a run again with another reward; the old verdicts are kept.",
     "credit": "Compute token-level credit of a run (no model needed) and keep it.",
+    "annotate": "Put a verdict right, bookmark or note a rollout; list what was said.",
     "show": "Print pass rates, advantages and the most novel spans of a run.",
     "jobs": "List, stop and resume the jobs that the app or you started.",
     "app": "Open the app in the browser.",

@@ -19,6 +19,7 @@ from hara_viz.cli.progress import count_words, figure_words, rate_words, time_wo
 from hara_viz.text.terminal import plain
 
 if TYPE_CHECKING:
+    from hara_viz.backend.annotations import Annotation
     from hara_viz.backend.jobs import Job
     from hara_viz.backend.sample import Preview, SampleJob
     from hara_viz.backend.show import GroupView, RolloutLine, RunView, SpanLine
@@ -74,6 +75,22 @@ def print_jobs(jobs: Sequence[Job]) -> None:
             Text(job.state, STATE_STYLES.get(job.state, "")),
             began,
             inert_text(job.error, "red") if job.error else Text(_how_far(job)),
+        )
+    console().print(table)
+
+
+def print_annotations(said: Sequence[Annotation]) -> None:
+    """One line per annotation: its id, what it is about, what it says."""
+    table = _columns("id", "problem", "rollout", "kind", "reward")
+    table.add_column("text", ratio=1)
+    for annotation in said:
+        table.add_row(
+            annotation.id[:8],
+            inert_text("" if annotation.key is None else annotation.key.problem_id),
+            "all" if annotation.sample is None else str(annotation.sample),
+            str(annotation.kind),
+            "" if annotation.reward is None else f"{annotation.reward:g}",
+            inert_text(annotation.text or ""),
         )
     console().print(table)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import cast
 
 import pandas as pd
 import streamlit as st
 
 from hara_viz.analysis.figures import ALL_RIGHT, ALL_WRONG, MIXED
+from hara_viz.types import GroupKey
 from hara_viz.ui import state
 from hara_viz.ui.click_table import click_table
 from hara_viz.ui.fit import group_key
@@ -19,6 +21,7 @@ _FILTERS = {
     "All right": "nothing but right rollouts",
     "All wrong": "nothing but wrong rollouts",
     "Degenerate": "all rewards equal, or one rollout: no advantage",
+    "Bookmarked": "groups with a bookmark (Remarks, on the Rollouts page)",
 }
 _OUTCOMES = {"Mixed": MIXED, "All right": ALL_RIGHT, "All wrong": ALL_WRONG}
 # Label -> (column, rising). Most telling first: what a reader looks for stands on top.
@@ -32,7 +35,7 @@ _ORDERS = {
 _SHOWN = "hara.problems_shown"
 
 
-def problem_list(table: pd.DataFrame) -> None:
+def problem_list(table: pd.DataFrame, bookmarked: Collection[GroupKey] = ()) -> None:
     """Show the groups of `analysis.figures.group_table` and move the selection on a click."""
     words = st.text_input(
         "Problem", placeholder="Search problems", icon=":material/search:", key="problems.search"
@@ -44,7 +47,7 @@ def problem_list(table: pd.DataFrame) -> None:
     order = right.selectbox(
         "Order", list(_ORDERS), key="problems.order", label_visibility="collapsed"
     )
-    found = filtered(table, words, chosen, order)
+    found = filtered(table, words, chosen, order, bookmarked)
     st.session_state[_SHOWN] = [group_key(row) for row in found.itertuples()]
     if found.empty:
         st.caption(f"No problem here ({_FILTERS[chosen]}). Choose “All” or clear the search.")
@@ -53,11 +56,20 @@ def problem_list(table: pd.DataFrame) -> None:
     st.caption(f"{len(found)} of {count(len(table), 'group')}")
 
 
-def filtered(table: pd.DataFrame, words: str, outcome: str, order: str) -> pd.DataFrame:
+def filtered(
+    table: pd.DataFrame,
+    words: str,
+    outcome: str,
+    order: str,
+    bookmarked: Collection[GroupKey] = (),
+) -> pd.DataFrame:
     """The groups that hold all the words and have the outcome, in the order wanted. Pure."""
     keep = pd.Series(True, index=table.index)
     if outcome == "Degenerate":
         keep &= table["degenerate"]
+    elif outcome == "Bookmarked":
+        keys = [group_key(row) for row in table.itertuples()]
+        keep &= pd.Series([key in bookmarked for key in keys], index=table.index)
     elif outcome in _OUTCOMES:
         keep &= table["outcome"] == _OUTCOMES[outcome]
     heads = table["prompt_head"].fillna("") + " " + table["source_id"].fillna("")

@@ -13,6 +13,8 @@ import pandas as pd
 import streamlit as st
 
 from hara_viz.analysis.figures import RunFigures
+from hara_viz.backend.annotations import Kind, annotations_of
+from hara_viz.backend.runs import Run
 from hara_viz.errors import HaraError
 from hara_viz.types import GroupKey
 from hara_viz.ui import LOGO, data, state
@@ -70,9 +72,14 @@ def _inside_run(run: str) -> None:
         state.settle(*fit_token(state.current(), lengths))
     st.caption(run_line(table.figures))
     _step_box(table.groups)
-    problem_list(_of_step(table.groups))
+    problem_list(_of_step(table.groups), _bookmarked(data.run(run)))
     _layer_box(layers)
     credit_drawer(sum(lengths.values()))
+
+
+def _bookmarked(run: Run) -> frozenset[GroupKey]:
+    said = annotations_of(run)
+    return frozenset(a.key for a in said if a.kind is Kind.BOOKMARK and a.key is not None)
 
 
 def _run_box(names: Sequence[str]) -> None:
