@@ -23,7 +23,7 @@ from hara_viz.problems import ColumnMap
 from hara_viz.store import open_run
 from hara_viz.types import Message, Report, SamplingConfig, Series
 
-_FOREIGN_CODE = ("allow_code", "trust_remote_code")
+_FOREIGN_CODE = ("allow_code", "trust_remote_code", "allow_pickle")
 
 
 def sample(report: Report, **arguments: Any) -> str:
@@ -38,8 +38,9 @@ def states(
     report: Report, *, run: str, model: str, layers: Sequence[int] = (-1,), **options: Any
 ) -> str:
     """`fill_states`; returns the fingerprint of the checkpoint that read."""
-    if options.get("trust_remote_code"):
-        raise UnsafeError("jobs run no foreign code; use `hara-viz states --trust-remote-code`")
+    for name in _FOREIGN_CODE:
+        if options.get(name):
+            raise UnsafeError(f"{name} is on, and jobs run no foreign code; use `hara-viz states`")
     return fill_states(open_run(run), model, tuple(layers), report=report, **options).fingerprint
 
 

@@ -156,6 +156,7 @@ def _load(job: SampleJob, report: Report) -> Policy:
         revision=job.revision,
         base=job.base,
         trust_remote_code=job.trust_remote_code,
+        allow_pickle=job.allow_pickle,
     )
     report(Progress(stage="loading", done=1, total=1, unit="models"))
     policy.resolve_layers(job.layers)

@@ -49,6 +49,8 @@ class SampleJob:
     base: str | None = None
     """The base model of an adapter, if not the one that its config names."""
     trust_remote_code: bool = False
+    allow_pickle: bool = False
+    """Read pickled weights, as tensors alone; the command line only."""
     resume: bool = True
     """Go on with a run that exists; False refuses it."""
     global_step: int | None = None

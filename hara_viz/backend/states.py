@@ -40,6 +40,7 @@ def fill_states(
     revision: str | None = None,
     base: str | None = None,
     trust_remote_code: bool = False,
+    allow_pickle: bool = False,
     report: Report = ignore_progress,
 ) -> CheckpointInfo:
     """Read all completions of a run and keep states, log-probabilities and entropies.
@@ -58,6 +59,7 @@ def fill_states(
         revision: of a hub id.
         base: the base model of an adapter.
         trust_remote_code: run Python code that comes with the checkpoint.
+        allow_pickle: read pickled weights, as tensors alone.
         report: hears of progress in tokens.
 
     Returns:
@@ -78,6 +80,7 @@ def fill_states(
         revision=revision,
         base=base,
         trust_remote_code=trust_remote_code,
+        allow_pickle=allow_pickle,
     )
     report(Progress(stage="loading", done=1, total=1, unit="models"))
     _check_tokenizer(run, policy.info)

@@ -146,6 +146,14 @@ def sample(
             rich_help_panel=MODEL,
         ),
     ] = False,
+    allow_pickle: Annotated[
+        bool,
+        typer.Option(
+            "--allow-pickle",
+            help="Read pytorch_model.bin where there is no safetensors, as tensors alone.",
+            rich_help_panel=MODEL,
+        ),
+    ] = False,
 ) -> None:
     """Sample grouped rollouts from a checkpoint, verify them, keep their states.
 
@@ -182,7 +190,8 @@ def _job(values: dict[str, Any]) -> SampleJob:
         deterministic=values["deterministic"],
     )
     same = ("model", "problems", "out", "limit", "states", "reward", "device", "dtype", "revision",
-            "base", "project", "trust_remote_code", "resume", "global_step")  # fmt: skip
+            "base", "project", "trust_remote_code", "allow_pickle", "resume",
+            "global_step")  # fmt: skip
     return SampleJob(
         sampling=sampling,
         columns=None if columns is None else ColumnMap.parse(columns),

@@ -34,6 +34,13 @@ def states(
         bool,
         typer.Option("--trust-remote-code", help="Run code that comes with the checkpoint."),
     ] = False,
+    allow_pickle: Annotated[
+        bool,
+        typer.Option(
+            "--allow-pickle",
+            help="Read pytorch_model.bin where there is no safetensors, as tensors alone.",
+        ),
+    ] = False,
 ) -> None:
     """Fill in hidden states and log-probabilities, or compare with another checkpoint."""
     from hara_viz.backend.runs import open_run
@@ -56,6 +63,7 @@ def states(
             revision=revision,
             base=base,
             trust_remote_code=trust_remote_code,
+            allow_pickle=allow_pickle,
             report=report,
         )
     typer.echo(f"{run} was read by {reader.path} ({reader.fingerprint[:8]})")

@@ -8,12 +8,13 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from zipfile import is_zipfile
 
 from hara_viz.errors import FormatError, MissingInputError, ModelError, UnsafeError
 from hara_viz.models.foreign import foreign_layout
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
-WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+WEIGHTS, PICKLED_WEIGHTS = "model.safetensors", "pytorch_model.bin"
 ADAPTER_CONFIG, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 
 
@@ -40,9 +41,19 @@ class Layout:
     weights: tuple[Path, ...] = ()
     """Every file that holds weights, in name order."""
 
+    @property
+    def pickled(self) -> bool:
+        """Whether the weights are pickles (read as tensors alone, and only when allowed)."""
+        return any(file.suffix == ".bin" for file in self.weights)
 
-def detect_layout(source: str | Path) -> Layout:
+
+def detect_layout(source: str | Path, *, allow_pickle: bool = False) -> Layout:
     """Kind and files of a checkpoint.
+
+    Args:
+        source: A path or hub id.
+        allow_pickle: Take pytorch_model.bin or adapter_model.bin where there is no safetensors
+            file. They are unpickled with `weights_only`, which loads tensors and runs no code.
 
     Raises:
         MissingInputError: Nothing there, and it cannot be a hub id.
@@ -51,7 +62,7 @@ def detect_layout(source: str | Path) -> Layout:
     """
     path = Path(source).expanduser()
     if path.is_dir():
-        return _directory(path)
+        return _directory(path, allow_pickle)
     if path.is_file():
         return _file(path)
     text = str(source)
@@ -79,10 +90,12 @@ def _file(path: Path) -> Layout:
     )
 
 
-def _directory(path: Path) -> Layout:
+def _directory(path: Path, allow_pickle: bool) -> Layout:
     if (path / ADAPTER_CONFIG).exists():
-        return _adapter(path)
-    shards = _shards(path)
+        return _adapter(path, allow_pickle)
+    shards = _shards(path, WEIGHTS)
+    if not shards and allow_pickle:
+        shards = _shards(path, PICKLED_WEIGHTS)
     has_config = (path / "config.json").exists()
     if shards and has_config:
         return Layout(Kind.DIRECTORY, path, shards)
@@ -109,12 +122,15 @@ def _directory(path: Path) -> Layout:
     raise FormatError(_nothing(path))
 
 
-def _adapter(path: Path) -> Layout:
-    weights = path / ADAPTER_WEIGHTS
-    if not weights.exists() and (path / "adapter_model.bin").exists():
+def _adapter(path: Path, allow_pickle: bool) -> Layout:
+    weights, pickled = path / ADAPTER_WEIGHTS, path / "adapter_model.bin"
+    if not weights.exists() and pickled.exists():
+        if allow_pickle:
+            return Layout(Kind.ADAPTER, path, (pickled,))
         raise UnsafeError(
             f"{path} holds its adapter only as adapter_model.bin, a pickle, which can run code; "
-            "save it again with safe_serialization=True"
+            "save it again with safe_serialization=True, or read its tensors alone with "
+            "--allow-pickle"
         )
     if not weights.exists():
         raise FormatError(
@@ -125,24 +141,23 @@ def _adapter(path: Path) -> Layout:
     return Layout(Kind.ADAPTER, path, (weights,))
 
 
-def _shards(path: Path) -> tuple[Path, ...]:
-    """The safetensors files of a directory, each checked; empty if it has none."""
-    if (path / WEIGHTS).exists():
-        check_safetensors(path / WEIGHTS)
-        return (path / WEIGHTS,)
-    if not (path / INDEX).exists():
+def _shards(path: Path, whole: str) -> tuple[Path, ...]:
+    """The weight files of a directory, `whole` or those of its index, each checked; maybe none."""
+    if (path / whole).exists():
+        _check_file(path / whole)
+        return (path / whole,)
+    index = path / f"{whole}.index.json"
+    if not index.exists():
         return ()
     try:
-        names = sorted(
-            set(json.loads((path / INDEX).read_text(encoding="utf-8"))["weight_map"].values())
-        )
+        names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise FormatError(
-            f"{path / INDEX} cannot be read ({error}); the checkpoint is unfinished or damaged"
+            f"{index} cannot be read ({error}); the checkpoint is unfinished or damaged"
         ) from error
     outside = [name for name in names if Path(name).name != name]
     if outside:
-        raise UnsafeError(f"{path / INDEX} names a file outside its directory: {outside[0]!r}")
+        raise UnsafeError(f"{index} names a file outside its directory: {outside[0]!r}")
     missing = [name for name in names if not (path / name).exists()]
     if missing:
         raise FormatError(
@@ -150,8 +165,19 @@ def _shards(path: Path) -> tuple[Path, ...]:
             "it is unfinished: wait for it to be saved, or copy the missing files"
         )
     for name in names:
-        check_safetensors(path / name)
+        _check_file(path / name)
     return tuple(path / name for name in names)
+
+
+def _check_file(path: Path) -> None:
+    """Refuse a weights file that is cut off, as far as that can be told without unpickling."""
+    if path.suffix == ".safetensors":
+        check_safetensors(path)
+    elif not is_zipfile(path):
+        raise FormatError(
+            f"{path} is no whole torch file (since torch 1.6 they are zip archives); it is "
+            "unfinished, damaged, or very old: save it again as safetensors"
+        )
 
 
 def read_header(path: Path) -> tuple[dict[str, dict[str, object]], int]:
@@ -213,7 +239,8 @@ def _refuse_pickles(path: Path) -> None:
         f"{path} holds its weights only as {pickles[0].name}, a pickle, which can run code; write "
         'them as safetensors: python -c "from transformers import AutoModelForCausalLM as M, '
         f"AutoTokenizer as T; d = {str(path)!r}; o = d + '-safetensors'; "
-        'M.from_pretrained(d).save_pretrained(o); T.from_pretrained(d).save_pretrained(o)"'
+        'M.from_pretrained(d).save_pretrained(o); T.from_pretrained(d).save_pretrained(o)", '
+        "or read its tensors alone with --allow-pickle"
     )
 
 

@@ -28,6 +28,7 @@ def load_policy(
     base: str | None = None,
     roots: Sequence[Path] | None = None,
     trust_remote_code: bool = False,
+    allow_pickle: bool = False,
 ) -> Policy:
     """Load a checkpoint for sampling and teacher forcing.
 
@@ -42,13 +43,15 @@ def load_policy(
         roots: Directories in which a base that an adapter names must lie (a hub id passes); None =
             anywhere. An adapter from elsewhere may name any path.
         trust_remote_code: Run Python code that comes with the checkpoint. Never on by itself.
+        allow_pickle: Read pytorch_model.bin or adapter_model.bin where there is no safetensors
+            file, as tensors alone (`weights_only`). Never on by itself.
 
     Raises:
         MissingInputError, FormatError: Not a checkpoint, or an unfinished one.
         UnsafeError: It needs code of its own, or is pickled.
         ModelError: transformers could not load it.
     """
-    layout = detect_layout(path)
+    layout = detect_layout(path, allow_pickle=allow_pickle)
     if base is not None and layout.kind is not Kind.ADAPTER:
         raise InvalidInputError(
             f"a base ({base}) was given, but {path} is not an adapter; leave the base out"

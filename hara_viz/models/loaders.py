@@ -30,10 +30,10 @@ def load_whole(
     name = str(path)
     if layout.path is not None:
         name = str(layout.path)
-        where |= {"local_files_only": True, "use_safetensors": True}
+        where |= {"local_files_only": True, "use_safetensors": not layout.pickled}
     else:
         where |= {"revision": revision, "use_safetensors": True}
-    if layout.path is not None and not settings["trust_remote_code"]:
+    if layout.path is not None and not (settings["trust_remote_code"] or layout.pickled):
         _check_size(layout)
     loaded: Any = AutoModelForCausalLM.from_pretrained(
         name, dtype=dtype, output_loading_info=True, **where
@@ -160,7 +160,7 @@ def load_adapter(
     assert layout.path is not None
     source, revision = base
     try:
-        base_layout = detect_layout(source)
+        base_layout = detect_layout(source, allow_pickle=layout.pickled)
     except HaraError as error:
         raise ModelError(
             f"the base of the adapter {layout.path} cannot be used: {error} (give another with "

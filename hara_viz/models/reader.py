@@ -33,6 +33,7 @@ def load_reader(
     revision: str | None = None,
     base: str | None = None,
     roots: Sequence[Path] | None = None,
+    allow_pickle: bool = False,
 ) -> PromptReader:
     """Load what renders prompts; the arguments are those of `load_policy`.
 
@@ -41,12 +42,12 @@ def load_reader(
         UnsafeError: It needs code of its own, or is pickled.
         ModelError: transformers could not load its tokenizer.
     """
-    layout = detect_layout(path)
+    layout = detect_layout(path, allow_pickle=allow_pickle)
     with quiet_transformers():
         try:
             if layout.kind is Kind.ADAPTER and not has_tokenizer(layout):
                 path, revision = (base, None) if base else named_base(layout, roots)
-                layout = detect_layout(path)
+                layout = detect_layout(path, allow_pickle=allow_pickle)
             return PromptReader(load_tokenizer(path, layout, revision, {}))
         except HaraError:
             raise

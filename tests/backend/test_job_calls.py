@@ -44,7 +44,7 @@ def test_a_sampling_job_survives_json(job: SampleJob) -> None:
 
 def test_jobs_run_no_foreign_code() -> None:
     arguments = sample_arguments(FULL)
-    for name in ("allow_code", "trust_remote_code"):
+    for name in ("allow_code", "trust_remote_code", "allow_pickle"):
         with pytest.raises(UnsafeError, match=f"{name} is on"):
             job_calls.sample(ignore_progress, **{**arguments, name: True})
 
