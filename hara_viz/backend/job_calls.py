@@ -41,6 +41,8 @@ def states(
     for name in _FOREIGN_CODE:
         if options.get(name):
             raise UnsafeError(f"{name} is on, and jobs run no foreign code; use `hara-viz states`")
+    if options.get("roots") is not None:
+        options["roots"] = [Path(root) for root in options["roots"]]
     return fill_states(open_run(run), model, tuple(layers), report=report, **options).fingerprint
 
 
@@ -64,7 +66,9 @@ def credit(
 
 def sample_arguments(job: SampleJob) -> dict[str, Any]:
     """A job's fields as plain data."""
-    return {n: str(v) if isinstance(v, Path) else v for n, v in asdict(job).items()}
+    values = {n: str(v) if isinstance(v, Path) else v for n, v in asdict(job).items()}
+    values["roots"] = None if job.roots is None else [str(root) for root in job.roots]
+    return values
 
 
 def sample_job(arguments: Mapping[str, Any]) -> SampleJob:
@@ -83,6 +87,8 @@ def sample_job(arguments: Mapping[str, Any]) -> SampleJob:
         values["columns"] = ColumnMap(**values["columns"])
     if values.get("series") is not None:
         values["series"] = Series(**values["series"])
+    if values.get("roots") is not None:
+        values["roots"] = tuple(Path(root) for root in values["roots"])
     if "layers" in values:
         values["layers"] = tuple(values["layers"])
     return SampleJob(**values)

@@ -155,6 +155,7 @@ def _load(job: SampleJob, report: Report) -> Policy:
         dtype=job.dtype,
         revision=job.revision,
         base=job.base,
+        roots=job.roots,
         trust_remote_code=job.trust_remote_code,
         allow_pickle=job.allow_pickle,
     )

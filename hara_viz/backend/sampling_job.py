@@ -48,6 +48,8 @@ class SampleJob:
     revision: str | None = None
     base: str | None = None
     """The base model of an adapter, if not the one that its config names."""
+    roots: tuple[Path, ...] | None = None
+    """Folders in which a base that an adapter names must lie; None: anywhere."""
     trust_remote_code: bool = False
     allow_pickle: bool = False
     """Read pickled weights, as tensors alone; the command line only."""

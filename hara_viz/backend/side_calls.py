@@ -51,6 +51,6 @@ def preview_prompt(arguments: str) -> PromptPreview:
     problems = load_problems(job.problems, columns=job.columns, limit=1).problems
     if not problems:
         raise FormatError(f"{job.problems} holds no usable problem")
-    reader = load_reader(job.model, revision=job.revision, base=job.base)
+    reader = load_reader(job.model, revision=job.revision, base=job.base, roots=job.roots)
     prompt = render_prompt(reader, problems[0].messages, job.sampling)
     return PromptPreview(prompt.text, len(prompt.ids), prompt.templated)

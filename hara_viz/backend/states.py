@@ -7,6 +7,7 @@ With another one the same text is seen through other eyes; `log_ratio` is the di
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -39,6 +40,7 @@ def fill_states(
     dtype: str = "auto",
     revision: str | None = None,
     base: str | None = None,
+    roots: Sequence[Path] | None = None,
     trust_remote_code: bool = False,
     allow_pickle: bool = False,
     report: Report = ignore_progress,
@@ -58,6 +60,7 @@ def fill_states(
         dtype: "auto", "bfloat16", "float32", …
         revision: of a hub id.
         base: the base model of an adapter.
+        roots: folders in which a base that an adapter names must lie; None: anywhere.
         trust_remote_code: run Python code that comes with the checkpoint.
         allow_pickle: read pickled weights, as tensors alone.
         report: hears of progress in tokens.
@@ -79,6 +82,7 @@ def fill_states(
         dtype=dtype,
         revision=revision,
         base=base,
+        roots=roots,
         trust_remote_code=trust_remote_code,
         allow_pickle=allow_pickle,
     )

@@ -104,6 +104,7 @@ def read_arguments(run: Run, model: str, wanted: dict[str, str], places: Roots) 
         "layers": layers_of(wanted["layers"]),
         "states": wanted["states"],
         "device": wanted["device"],
+        "roots": [str(root) for root in places.allowed],
     }
 
 

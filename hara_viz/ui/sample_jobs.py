@@ -67,6 +67,7 @@ def jobs_of(wish: Wish, places: Roots) -> tuple[SampleJob, ...]:
                 reward=wish.reward,
                 device=wish.device,
                 dtype=wish.dtype,
+                roots=places.allowed,
                 global_step=step_of(model, order) if several else step_of(model, None),
                 series=Series(id=series_name) if several else None,
             )

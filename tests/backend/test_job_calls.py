@@ -28,6 +28,7 @@ FULL = SampleJob(
     ),
     columns=ColumnMap(question="q", gold="a"),
     limit=3,
+    roots=(Path("/models"), Path("/runs")),
     layers=(0, -1),
     credit=CreditConfig(granularity={"token": 0.5, "rollout": 0.5}, weight_range=(0.5, 2)),
     series=Series(id="s", method="grpo"),

@@ -178,7 +178,7 @@ def test_reading_takes_only_checkpoints_that_may_be_used(
     arguments = read_arguments(run, str(tiny_policy_dir), fields, places)
     assert arguments == {
         "run": str(run.path), "model": str(tiny_policy_dir.resolve()), "layers": (1, -1),
-        "states": "mixed", "device": "cpu",
+        "states": "mixed", "device": "cpu", "roots": [str(own_runs), str(tiny_policy_dir)],
     }  # fmt: skip
     with pytest.raises(UnsafeError, match="--root"):
         read_arguments(run, str(tiny_policy_dir), fields, Roots(own_runs, (own_runs,)))

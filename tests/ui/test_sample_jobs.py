@@ -68,3 +68,10 @@ def test_layers_names_and_steps() -> None:
     assert step_of("out/global_step_40", None) == 40
     assert step_of("out/step-7-of-2b", None) is None
     assert step_of("out/model", 3) == 3
+
+
+def test_adapters_of_a_started_run_find_their_base_in_the_allowed_folders_only(
+    places: Roots,
+) -> None:
+    (job,) = jobs_of(Wish(checkpoints=["models/tiny"], problems="words.jsonl"), places)
+    assert job.roots == places.allowed
