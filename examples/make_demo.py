@@ -4,6 +4,7 @@
     python -m examples.make_demo train           warm-up, GRPO, HarA-GRPO (half an hour)
     python -m examples.make_demo checkpoints     copy the trained checkpoints to the assets
     python -m examples.make_demo runs            sample every checkpoint on the held-out problems
+    python -m examples.make_demo credit          keep the default credit of every run (seconds)
     python -m examples.make_demo all             all of this in turn
 
 Every stage starts from what the one before left, so an interrupted making goes on.
@@ -23,6 +24,8 @@ from examples.demo.policy import MAX_NEW_TOKENS
 from examples.demo.problems import problem_set, write_problems
 from examples.demo.rl import METHODS
 from examples.demo.solutions import right_solution
+from hara_viz.backend.credit import credit_run
+from hara_viz.backend.runs import open_run
 from hara_viz.backend.sample import sample_run
 from hara_viz.backend.sampling_job import SampleJob
 from hara_viz.models.fingerprint import weights_fingerprint
@@ -84,19 +87,33 @@ def make_runs() -> None:
                     sampling=sampling,
                     reward="number",
                     dtype="float32",
-                    credit=None,  # computed in the app within a second; kept, it takes 6 MB
+                    credit=None,  # a stage of its own: the engine changes more often than they do
                     series=Series(id=f"demo-{method}", method=method, base_fingerprint=base),
                     global_step=step,
                 )
                 print(sample_run(job))
-        for lock in (assets / "runs").glob("*/.*lock"):
-            lock.unlink()
+    clear_locks()
+
+
+def make_credit() -> None:
+    """Keep the default credit of every shipped run, so that lists and pages have it at once."""
+    for path in sorted((ASSETS / "runs").iterdir()):
+        shutil.rmtree(path / "credit", ignore_errors=True)
+        run = open_run(path)
+        print(path.name, credit_run(run))
+    clear_locks()
+
+
+def clear_locks() -> None:
+    """Locks are of this machine, not of the runs."""
+    for lock in (ASSETS / "runs").glob("**/.*lock"):
+        lock.unlink()
 
 
 def main() -> None:
     """Read the stage and make it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stage", choices=["problems", "train", "checkpoints", "runs", "all"])
+    parser.add_argument("stage", choices=["problems", "train", "checkpoints", "runs", "credit", "all"])
     parser.add_argument("--work", type=Path, default=Path("artifacts/demo"))
     options = parser.parse_args()
     ASSETS.mkdir(parents=True, exist_ok=True)
@@ -105,6 +122,7 @@ def main() -> None:
         "train": lambda: make_training(options.work),
         "checkpoints": lambda: make_checkpoints(options.work),
         "runs": make_runs,
+        "credit": make_credit,
     }
     for name, make in stages.items():
         if options.stage in (name, "all"):
