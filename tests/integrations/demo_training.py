@@ -15,7 +15,7 @@ from trl import GRPOConfig
 from hara_viz.integrations.trl import HaraGRPOTrainer
 
 DEMO = Path(__file__).parents[2] / "assets" / "demo"
-CHECKPOINT = DEMO / "checkpoints" / "start" / "checkpoint-0"
+CHECKPOINT = DEMO / "checkpoints" / "grpo" / "checkpoint-50"
 BOXED = re.compile(r"\\boxed\{(\d+)\}")
 
 
@@ -52,7 +52,7 @@ def config(out: Path, **changes: Any) -> GRPOConfig:
         "output_dir": str(out),
         "per_device_train_batch_size": 8,
         "num_generations": 4,
-        "max_completion_length": 40,
+        "max_completion_length": 70,
         "max_steps": 1,
         "logging_steps": 1,
         "learning_rate": 1e-4,
@@ -74,7 +74,7 @@ def demo_trainer(
     eval_dataset: Dataset | None = None,
     **hara: Any,
 ) -> Any:
-    """A trainer of the demo's start; `settings` change the config, `hara` goes to the trainer."""
+    """A trainer of a demo checkpoint; `settings` change the config, `hara` goes to the trainer."""
     return trainer(
         model=AutoModelForCausalLM.from_pretrained(CHECKPOINT, dtype=torch.float32),
         processing_class=AutoTokenizer.from_pretrained(CHECKPOINT),
