@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import repeat
 
 import torch
 from torch import Tensor
@@ -147,8 +149,10 @@ def assign_credit_packed(
     ledger = _Ledger.open(batch)
     outcomes: list[OutcomeClass] = []
     diagnostics: list[GroupDiagnostics] = []
-    for group in group_rows(batch, config):
-        classes = _credit_group(batch, group, config, ledger)
+    groups = group_rows(batch, config)
+    found = hara_novelty(batch, groups, config) if config.signal == "hara" else repeat({})
+    for group, novelty in zip(groups, found, strict=False):
+        classes = _credit_group(batch, group, novelty, config, ledger)
         outcomes += [outcome for outcome, _ in classes]
         without = [outcome.success for outcome, compared in classes if not compared]
         own = [outcome for outcome, _ in classes]
@@ -191,7 +195,11 @@ class _Ledger:
 
 
 def _credit_group(
-    batch: PackedBatch, group: GroupRows, config: CreditConfig, ledger: _Ledger
+    batch: PackedBatch,
+    group: GroupRows,
+    found: Mapping[bool, ClassNovelty],
+    config: CreditConfig,
+    ledger: _Ledger,
 ) -> list[tuple[OutcomeClass, bool]]:
     """Fill the ledger for one group; its classes, and whether each had a reference."""
     rows = list(group.rows)
@@ -199,7 +207,6 @@ def _credit_group(
         ledger.baseline[rows] = advantages_by_rule(batch.rewards[rows], config.baseline)
     else:
         ledger.baseline[rows] = batch.given[rows]
-    found = hara_novelty(batch, group, config) if config.signal == "hara" else {}
     classes: list[tuple[OutcomeClass, bool]] = []
     for success in (True, False):
         members = group.outcome(success)

@@ -30,7 +30,7 @@ Incorrect = Literal["amplify", "shield", "uniform"]
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 
-METHOD_VERSION = 1
+METHOD_VERSION = 2
 """Raised when equal inputs and an equal config would give other numbers than before."""
 
 _CHOICES: dict[str, tuple[str, ...]] = {

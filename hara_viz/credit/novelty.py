@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -14,10 +14,14 @@ from hara_viz.credit.states import class_locations, class_states, group_anchors,
 from hara_viz.ot import (
     Barycenter,
     BarycenterSolution,
+    RolloutClass,
     Transport,
-    solve_barycenter,
+    solve_barycenters,
     transport_to_reference,
 )
+
+# Groups that are solved together hold at most this many numbers, since their states are upcast.
+_TOGETHER = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +38,64 @@ class ClassNovelty:
 
 
 def hara_novelty(
-    batch: PackedBatch, group: GroupRows, config: CreditConfig
-) -> dict[bool, ClassNovelty]:
-    """Novelty of the outcome classes that occur in a group, by success."""
-    present = [success for success in (True, False) if group.outcome(success)]
-    inputs = _GroupInputs.build(batch, group, config)
-    if config.reference == "group":
-        return _against_group(inputs, group, present)
+    batch: PackedBatch, groups: Sequence[GroupRows], config: CreditConfig
+) -> Iterator[dict[bool, ClassNovelty]]:
+    """Per group the novelty of the outcome classes that occur in it, by success.
+
+    Barycenters of many groups are solved together, which costs less and gives the same numbers.
+    """
+    for together in _runs(batch, groups):
+        inputs = [_GroupInputs.build(batch, group, config) for group in together]
+        wanted = [(own, rows) for own in inputs for rows in _solved_rows(own.group, config)]
+        left_out = config.reference == "leave_one_out"
+        solutions = solve_barycenters(
+            [own.rollouts(rows, leave_one_out=left_out) for own, rows in wanted],
+            config.solver_config(),
+        )
+        # A row belongs to one group, so its rows name a class.
+        by_rows = dict(zip([rows for _, rows in wanted], solutions, strict=True))
+        for own in inputs:
+            yield _novelty(own, by_rows)
+
+
+def _runs(batch: PackedBatch, groups: Sequence[GroupRows]) -> Iterator[list[GroupRows]]:
+    run: list[GroupRows] = []
+    taken = 0
+    for group in groups:
+        size = sum(batch.length(row) for row in group.rows) * batch.states.shape[1]
+        if run and taken + size > _TOGETHER:
+            yield run
+            run, taken = [], 0
+        run.append(group)
+        taken += size
+    if run:
+        yield run
+
+
+def _solved_rows(group: GroupRows, config: CreditConfig) -> list[tuple[int, ...]]:
+    """The sets of rows whose barycenter is needed."""
+    classes = [group.success, group.failure]
     if config.reference == "opposite_outcome":
-        return _against_opposite(inputs, group, present)
-    return {success: _against_own(inputs, group.outcome(success)) for success in present}
+        return [rows for rows in classes if rows]
+    if config.reference == "group":
+        classes.append(group.success + group.failure)
+    return [rows for rows in dict.fromkeys(classes) if len(rows) > 1]
+
+
+Solutions = Mapping[tuple[int, ...], BarycenterSolution]
+
+
+def _novelty(inputs: _GroupInputs, solutions: Solutions) -> dict[bool, ClassNovelty]:
+    present = [success for success in (True, False) if inputs.group.outcome(success)]
+    if inputs.config.reference == "group":
+        return _against_group(inputs.group, present, solutions)
+    if inputs.config.reference == "opposite_outcome":
+        return _against_opposite(inputs, present, solutions)
+    left_out = inputs.config.reference == "leave_one_out"
+    return {
+        success: _against_own(inputs.group.outcome(success), solutions, left_out)
+        for success in present
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,68 +112,59 @@ class _GroupInputs:
         anchors = group_anchors(batch, group, config, center)
         return _GroupInputs(batch, group, config, center, anchors)
 
-    def of(self, rows: tuple[int, ...]) -> tuple[list[Tensor], list[Tensor]]:
-        states = class_states(self.batch, rows, self.config, self.center)
-        return states, class_locations(self.batch, rows, self.group, self.config)
-
-    def solve(self, rows: tuple[int, ...], *, leave_one_out: bool = False) -> BarycenterSolution:
-        states, locations = self.of(rows)
-        return solve_barycenter(
-            states,
-            locations,
-            self.config.solver_config(),
-            anchor_states=self.anchors,
-            leave_one_out=leave_one_out,
+    def rollouts(self, rows: tuple[int, ...], *, leave_one_out: bool = False) -> RolloutClass:
+        return RolloutClass(
+            class_states(self.batch, rows, self.config, self.center),
+            class_locations(self.batch, rows, self.group, self.config),
+            self.anchors,
+            leave_one_out,
         )
 
 
-def _against_own(inputs: _GroupInputs, rows: tuple[int, ...]) -> ClassNovelty:
-    if len(rows) < 2:
+def _against_own(rows: tuple[int, ...], solutions: Solutions, left_out: bool) -> ClassNovelty:
+    solution = solutions.get(rows)
+    if solution is None:
         return ClassNovelty(rows, None, None, None)
-    left_out = inputs.config.reference == "leave_one_out"
-    solution = inputs.solve(rows, leave_one_out=left_out)
     transport = solution.leave_one_out if left_out else solution.transport
     return ClassNovelty(rows, solution.barycenter, transport, solution)
 
 
 def _against_group(
-    inputs: _GroupInputs, group: GroupRows, present: Sequence[bool]
+    group: GroupRows, present: Sequence[bool], solutions: Solutions
 ) -> dict[bool, ClassNovelty]:
-    rows = group.success + group.failure
-    if len(rows) < 2:
+    solution = solutions.get(group.success + group.failure)
+    if solution is None:
         return {s: ClassNovelty(group.outcome(s), None, None, None) for s in present}
-    solution = inputs.solve(rows)
     first = len(group.success)
     found: dict[bool, ClassNovelty] = {}
     for success in present:
-        own = group.outcome(success)
+        rows = group.outcome(success)
         part = slice(0, first) if success else slice(first, None)
-        barycenter = inputs.solve(own).barycenter if len(own) > 1 else None
-        transport = _part(solution.transport, part)
-        found[success] = ClassNovelty(own, barycenter, transport, solution)
+        own = solutions.get(rows)
+        barycenter = own.barycenter if own else None
+        found[success] = ClassNovelty(rows, barycenter, _part(solution.transport, part), solution)
     return found
 
 
 def _against_opposite(
-    inputs: _GroupInputs, group: GroupRows, present: Sequence[bool]
+    inputs: _GroupInputs, present: Sequence[bool], solutions: Solutions
 ) -> dict[bool, ClassNovelty]:
-    solutions = {success: inputs.solve(group.outcome(success)) for success in present}
-    found: dict[bool, ClassNovelty] = {}
+    group, found = inputs.group, dict[bool, ClassNovelty]()
     for success in present:
-        own, other = group.outcome(success), solutions.get(not success)
-        barycenter = solutions[success].barycenter if len(own) > 1 else None
+        rows, other = group.outcome(success), solutions.get(group.outcome(not success))
+        barycenter = solutions[rows].barycenter if len(rows) > 1 else None
         if other is None:
-            found[success] = ClassNovelty(own, barycenter, None, None)
+            found[success] = ClassNovelty(rows, barycenter, None, None)
             continue
-        states, locations = inputs.of(own)
+        own = inputs.rollouts(rows)
         transport = transport_to_reference(
-            states,
-            locations,
+            own.features,
+            own.locations,
             other.reference,
             inputs.config.solver_config(),
             anchor_states=inputs.anchors,
         )
-        found[success] = ClassNovelty(own, barycenter, transport, other)
+        found[success] = ClassNovelty(rows, barycenter, transport, other)
     return found
 
 

@@ -18,17 +18,18 @@ locations on a line. Read it in this order:
     refine       the coupling rounds (3b) that walk towards exact FGW
     transport    measures onto a fixed support
     exact        the oracle: POT in float64
+    problem      classes of rollouts, and which are solved together
     barycenter   the door: `fgw_barycenter`
 """
 
 from hara_viz.ot.barycenter import (
-    RolloutClass,
     fgw_barycenter,
     solve_barycenter,
     solve_barycenters,
     transport_to_reference,
 )
 from hara_viz.ot.config import SolverConfig
+from hara_viz.ot.problem import RolloutClass
 from hara_viz.ot.solution import Barycenter, BarycenterSolution, Reference, Sketch, Transport
 
 __all__ = [

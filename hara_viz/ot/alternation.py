@@ -19,10 +19,13 @@ from hara_viz.ot.sinkhorn import SinkhornSolution, solve_scaled
 
 # Each round is solved to this share of the support's last relative change: moving the support on
 # plans that are far from their marginals ended 10-20 % above the optimum on clustered states.
-_ROUND_SHARE = 0.1
+_ROUND_SHARE = 0.2
 # Rounds solved only just to the tolerance end in cycles of two: slack in the marginals moves the
 # support by more than the tolerance on its change.
 _FLOOR = 0.1
+# The support is moved further than the update says: like sweeps, rounds creep in one direction. On
+# 83 classes 1.4 took a sixth of the rounds off at the same objective, 1.6 no more.
+_OVER = 1.4
 _FIRST_SWEEPS, _WARM_SWEEPS = 12, 3
 
 
@@ -198,7 +201,7 @@ def alternate(
             )
         if not staying:
             return [fates[c] for c in sorted(fates)]
-        support, potentials = moved, solved.potentials
+        support, potentials = support + _OVER * (moved - support), solved.potentials
         if len(staying) < len(classes):
             rows = layout.rows(staying)
             atoms, layout = atoms.select(staying, rows), layout.select(staying, rows)

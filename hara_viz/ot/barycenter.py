@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from hara_viz.ot.anchored import FusedPoints, Support, perturbed, start_scales
-from hara_viz.ot.anchored_solve import AnchoredSolution, padded_columns, solve_anchored
-from hara_viz.ot.anchors import anchor_distances
+from hara_viz.ot.anchored import Support, perturbed, start_scales
+from hara_viz.ot.anchored_solve import AnchoredSolution, solve_anchored
 from hara_viz.ot.config import Anchors, CostScale, Solver, SolverConfig, Structure
 from hara_viz.ot.coupling import monotone_coupling
 from hara_viz.ot.exact import solve_exact, transport_exact
-from hara_viz.ot.measures import Measures, build_measures, check_rollouts, padded_length
+from hara_viz.ot.problem import Problem, RolloutClass, batches
 from hara_viz.ot.refine import barycenter_structure, coupling_terms, refine
 from hara_viz.ot.scales import Scales
 from hara_viz.ot.solution import Barycenter, BarycenterSolution, Reference, Transport
-from hara_viz.ot.structure import StructureOperator, structure_operator
 from hara_viz.ot.transport import anchored_transport, refined_transport, transport_onto
-
-# Classes that are solved together hold at most this many numbers in all.
-_TOGETHER = 64 * 2**20
 
 
 @torch.no_grad()
@@ -90,21 +85,6 @@ def fgw_barycenter(
     return solve_barycenter(features, locations, config, anchor_states=anchor_states)
 
 
-@dataclass(frozen=True, slots=True)
-class RolloutClass:
-    """The rollouts of one barycenter, for `solve_barycenters`."""
-
-    features: Sequence[Tensor]
-    """R tensors [T_r, D]."""
-    locations: Sequence[Tensor]
-    """R tensors [T_r]."""
-    anchor_states: Tensor | None = None
-    """[A, D], for prompt anchors."""
-    leave_one_out: bool = False
-    """Add each rollout against the others: the last update without its own share, and one more
-    transport at the same ε. It needs two rollouts and is None for one."""
-
-
 @torch.no_grad()
 def solve_barycenter(
     features: Sequence[Tensor],
@@ -130,63 +110,12 @@ def solve_barycenters(
     Raises:
         InvalidInputError, ShapeError: see `build_measures`.
     """
-    buckets: dict[tuple[object, ...], list[int]] = {}
-    for place, rollouts in enumerate(classes):
-        check_rollouts(rollouts.features, rollouts.locations)
-        buckets.setdefault(_shape(rollouts, config), []).append(place)
     found: dict[int, BarycenterSolution] = {}
-    for places in buckets.values():
-        for chunk in _chunks(places, classes):
-            problems = [_Problem.build(classes[place], config) for place in chunk]
-            solve = _solve_exact if config.solver == "exact" else _solve_anchored
-            found |= dict(zip(chunk, solve(problems), strict=True))
+    solve = _solve_exact if config.solver == "exact" else _solve_anchored
+    for places in batches(classes, config):
+        problems = [Problem.build(classes[place], config) for place in places]
+        found |= dict(zip(places, solve(problems), strict=True))
     return [found[place] for place in range(len(classes))]
-
-
-def _shape(rollouts: RolloutClass, config: SolverConfig) -> tuple[object, ...]:
-    """What classes that are solved together have in common."""
-    first, lengths = rollouts.features[0], [len(h) for h in rollouts.features]
-    double = first.dtype == torch.float64
-    n_anchors = None if rollouts.anchor_states is None else len(rollouts.anchor_states)
-    columns = padded_columns(config.support_size(lengths))
-    return padded_length(max(lengths)), columns, first.shape[1], double, first.device, n_anchors
-
-
-def _chunks(places: Sequence[int], classes: Sequence[RolloutClass]) -> list[list[int]]:
-    """Runs of classes that are not too large together, since each is upcast."""
-    chunks: list[list[int]] = []
-    taken = _TOGETHER + 1
-    for place in places:
-        size = sum(h.numel() for h in classes[place].features)
-        if taken + size > _TOGETHER:
-            chunks.append([])
-            taken = 0
-        chunks[-1].append(place)
-        taken += size
-    return chunks
-
-
-@dataclass(frozen=True, slots=True)
-class _Problem:
-    """The rollouts in the forms that the solvers need."""
-
-    measures: Measures
-    points: FusedPoints
-    structure: StructureOperator
-    config: SolverConfig
-    leave_one_out: bool
-
-    @staticmethod
-    def build(rollouts: RolloutClass, config: SolverConfig) -> _Problem:
-        measures = build_measures(rollouts.features, rollouts.locations)
-        sigma = anchor_distances(measures, config, rollouts.anchor_states)
-        operator = structure_operator(measures, config.structure)
-        left_out = rollouts.leave_one_out and measures.n_rollouts > 1
-        return _Problem(measures, FusedPoints.build(measures, sigma), operator, config, left_out)
-
-    @property
-    def n_support(self) -> int:
-        return self.config.support_size(self.measures.lengths)
 
 
 @torch.no_grad()
@@ -199,7 +128,7 @@ def transport_to_reference(
     anchor_states: Tensor | None = None,
 ) -> Transport:
     """Rollouts onto the barycenter of others (the opposite outcome), at its scales and ε."""
-    problem = _Problem.build(RolloutClass(features, locations, anchor_states), config)
+    problem = Problem.build(RolloutClass(features, locations, anchor_states), config)
     y = reference.features - problem.measures.center
     if config.solver == "exact":
         transport, _ = transport_exact(
@@ -212,14 +141,14 @@ def transport_to_reference(
     )
 
 
-def _solve_anchored(problems: Sequence[_Problem]) -> list[BarycenterSolution]:
+def _solve_anchored(problems: Sequence[Problem]) -> list[BarycenterSolution]:
     config = problems[0].config
     points, sizes = [p.points for p in problems], [p.n_support for p in problems]
     solved = solve_anchored(points, sizes, config)
     return [_finish(p, anchored) for p, anchored in zip(problems, solved, strict=True)]
 
 
-def _finish(problem: _Problem, anchored: AnchoredSolution) -> BarycenterSolution:
+def _finish(problem: Problem, anchored: AnchoredSolution) -> BarycenterSolution:
     points, structure, config = problem.points, problem.structure, problem.config
     scales, plans, support = anchored.scales, anchored.plans, anchored.support
     if config.coupling_rounds and scales.epsilon > 0.0:
@@ -244,11 +173,11 @@ def _finish(problem: _Problem, anchored: AnchoredSolution) -> BarycenterSolution
     return replace(solution, sketch=anchored.sketch)
 
 
-def _solve_exact(problems: Sequence[_Problem]) -> list[BarycenterSolution]:
+def _solve_exact(problems: Sequence[Problem]) -> list[BarycenterSolution]:
     return [_solve_exact_one(problem) for problem in problems]
 
 
-def _solve_exact_one(problem: _Problem) -> BarycenterSolution:
+def _solve_exact_one(problem: Problem) -> BarycenterSolution:
     measures, points, structure = problem.measures, problem.points, problem.structure
     plans = monotone_coupling(measures, problem.n_support)
     start = points.barycentric(plans)
@@ -286,7 +215,7 @@ def _solve_exact_one(problem: _Problem) -> BarycenterSolution:
 
 
 def _solution(
-    problem: _Problem,
+    problem: Problem,
     plans: Tensor,
     support: Support,
     scales: Scales,

@@ -70,24 +70,21 @@ def build_measures(features: Sequence[Tensor], locations: Sequence[Tensor]) -> M
     """
     check_rollouts(features, locations)
     dtype = torch.float64 if features[0].dtype == torch.float64 else torch.float32
+    orders = [_sorting_order(line, r) for r, line in enumerate(locations)]
+    features = [_in_order(h, order) for h, order in zip(features, orders, strict=True)]
+    locations = [_in_order(line, order) for line, order in zip(locations, orders, strict=True)]
     totals = [h.sum(0, dtype=dtype) for h in features]
     rows = _canonical_rows(features, totals)
-    features, locations = [features[r] for r in rows], [locations[r] for r in rows]
-    lengths = tuple(len(h) for h in features)
-    center = torch.stack([totals[r] / len(features[i]) for i, r in enumerate(rows)]).mean(0)
+    lengths = tuple(len(features[r]) for r in rows)
+    center = torch.stack([totals[r] / len(features[r]) for r in rows]).mean(0)
     longest = padded_length(max(lengths))
     places, mass = (center.new_zeros(len(lengths), longest) for _ in range(2))
-    orders: list[Tensor | None] = []
-    for r, line in enumerate(locations):
-        order = _sorting_order(line, rows[r])
-        orders.append(order)
-        if order is not None:
-            features[r], line = features[r][order], line[order]
-        places[r, : lengths[r]] = line
-        places[r, lengths[r] :] = places[r, lengths[r] - 1]
-        mass[r, : lengths[r]] = 1.0 / lengths[r]
-    states = build_states(features, center, longest)
-    return Measures(states, center, places, mass, lengths, rows, tuple(orders))
+    for place, r in enumerate(rows):
+        places[place, : lengths[place]] = locations[r]
+        places[place, lengths[place] :] = locations[r][-1]
+        mass[place, : lengths[place]] = 1.0 / lengths[place]
+    states = build_states([features[r] for r in rows], center, longest)
+    return Measures(states, center, places, mass, lengths, rows, tuple(orders[r] for r in rows))
 
 
 def padded_length(longest: int) -> int:
@@ -124,6 +121,10 @@ def _sorting_order(locations: Tensor, row: int) -> Tensor | None:
             f"rollout {row} has locations that are not finite; mend or leave out the rollout"
         )
     return torch.argsort(locations, stable=True)
+
+
+def _in_order(values: Tensor, order: Tensor | None) -> Tensor:
+    return values if order is None else values[order]
 
 
 def check_rollouts(features: Sequence[Tensor], locations: Sequence[Tensor]) -> None:

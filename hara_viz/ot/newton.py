@@ -20,17 +20,18 @@ import torch
 from torch import Tensor
 
 # Damping relative to diag(m): where it starts, and by which factor it moves with the share chosen.
-_DAMPING, _FACTORS = 1e-3, (1 / 8, 1.0, 8.0, 8.0)
+_DAMPING, _DAMPING_RANGE, _FACTORS = 1e-3, (1e-6, 1e3), (1 / 8, 1.0, 8.0, 8.0)
 # Shares of a step that are tried at once, the sweep being the fourth: four cost little more than
 # one, and all of them a tenth of finding the direction.
 _SHARES = (1.0, 0.3, 0.1)
 # No step moves a potential further than this many ε: beyond it the quadratic model says nothing.
 _REACH = 20.0
-# Column factors stay within e^±30 of the kernel's own potentials: products stay in float32.
-_FAR = 30.0
-# Near the end each step squares the error, so Newton goes further than asked: the plans then hang
-# less on the step at which it happened to stop.
-_SHARE = 0.1
+# Column factors stay within e^±25 of the kernel's own potentials, where the kernel's entries that
+# were cut off do not matter and products stay in float32.
+_FAR = 25.0
+# Near the end each step squares the error, so Newton goes further than asked: results then hang
+# less on the step at which a rollout happened to stop (rounding decides it).
+_SHARE = 0.3
 # The rows still at work are packed anew when they have become this much fewer.
 _PACK = 0.5
 
@@ -75,7 +76,7 @@ class Factors:
 def evaluate(kernel: Tensor, mass: Tensor, weights: Tensor, log_v: Tensor) -> Factors:
     """The row update for given column factors log v [R, K], and what it leads to.
 
-    Padding columns need no care: their kernel is e^-50 at most, their log v stays 0.
+    Padding columns need no care: their kernel is e^-70, their log v stays 0.
     """
     tried = _evaluate(kernel, mass, weights, log_v[:, None])
     return Factors(tried.packed[:, 0], tried.n_support)
@@ -111,14 +112,14 @@ def newton(
         than the kernel can tell is left for the caller to absorb.
     """
     goal = torch.where(factors.error < tolerance, torch.inf, _SHARE * tolerance)
-    places = _open(factors, goal)
+    places = _open(factors, goal).nonzero()[:, 0]
     if not len(places) or not max_steps:
         return factors, 0
     work = _Work.build(kernel, mass, weights, factors, goal).keep(places)
     packed = factors.packed
     for step in range(1, max_steps + 1):
         work = work.step()
-        places = _open(work.factors, work.goal)
+        places = work.open.nonzero()[:, 0]
         if not len(places) or step == max_steps:
             return replace(factors, packed=work.put_into(packed)), step
         if len(places) < _PACK * len(work.index):
@@ -128,8 +129,30 @@ def newton(
 
 
 def _open(factors: Factors, goal: Tensor) -> Tensor:
-    near = factors.log_v.abs().amax(-1) < _FAR - 1.0
-    return ((factors.error >= goal) & near).nonzero()[:, 0]
+    """[R]: neither at its goal nor at the end of what the kernel can tell."""
+    return (factors.error >= goal) & (factors.log_v.abs().amax(-1) < _FAR - 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Constants of a step as tensors: making them anew costs as much as using them."""
+
+    shares: Tensor
+    """[J−1, 1]."""
+    factors: Tensor
+    """[J]: of the damping."""
+    favour: Tensor
+    """[J]: of two steps whose F differs by rounding the longer is taken."""
+
+    @staticmethod
+    def like(values: Tensor) -> _Table:
+        slack = 64 * torch.finfo(values.dtype).eps
+        favour = [slack * (1 - j / len(_SHARES)) for j in range(len(_FACTORS))]
+        return _Table(
+            values.new_tensor(_SHARES)[:, None],
+            values.new_tensor(_FACTORS),
+            values.new_tensor(favour),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +172,9 @@ class _Work:
     goal: Tensor
     factors: Factors
     damping: Tensor
+    open: Tensor
+    """[R]: rows that are done rest, so that no row hangs on how long others take."""
+    table: _Table
 
     @staticmethod
     def build(
@@ -160,8 +186,20 @@ class _Work:
         ground = torch.diag_embed((weights == 0).to(weights))
         ground.addcmul_(weights[:, :, None], weights[:, None, :])
         damping = torch.full_like(factors.value, _DAMPING)[:, None]
+        table = _Table.like(factors.packed)
         return _Work(
-            everyone, everyone, kernel, mass, root, weights, ground, goal, factors, damping
+            index=everyone,
+            places=everyone,
+            kernel=kernel,
+            mass=mass,
+            inverse_root=root,
+            weights=weights,
+            ground=ground,
+            goal=goal,
+            factors=factors,
+            damping=damping,
+            open=_open(factors, goal),
+            table=table,
         )
 
     def keep(self, places: Tensor) -> _Work:
@@ -179,6 +217,8 @@ class _Work:
             self.goal[places],
             replace(self.factors, packed=self.factors.packed[places]),
             self.damping[places],
+            self.open[places],
+            self.table,
         )
 
     def put_into(self, packed: Tensor) -> Tensor:
@@ -187,26 +227,25 @@ class _Work:
 
     def step(self) -> _Work:
         """The best of some shares of the Newton step, and of a sweep."""
-        now, direction = self.factors, self._direction()
-        steps = torch.stack([*(direction * share for share in _SHARES), self._sweep()], 1)
-        log_v = (now.log_v[:, None] + steps).clamp_(-_FAR, _FAR)
+        now = self.factors
+        steps = torch.cat([self._direction()[:, None] * self.table.shares, self._sweep()], 1)
+        log_v = steps.add_(now.log_v[:, None]).clamp_(-_FAR, _FAR)
         tried = _evaluate(self.kernel, self.mass, self.weights, log_v)
-        # The longest step within rounding of the best.
-        slack = 64 * torch.finfo(log_v.dtype).eps
-        favour = torch.linspace(slack, 0.0, steps.shape[1], device=log_v.device, dtype=log_v.dtype)
-        chosen = (tried.value.nan_to_num(nan=-torch.inf) + favour).argmax(-1)
+        chosen = (tried.value + self.table.favour).argmax(-1)
         trial = replace(now, packed=tried.packed[self.places, chosen])
-        # Near the solution F no longer moves within rounding, but the gradient still does.
-        better = ((trial.value > now.value) | (trial.error < now.error))[:, None]
+        # Near the solution F no longer moves within rounding, but the gradient still does. A trial
+        # that is not finite is better in neither.
+        better = (trial.value > now.value) | (trial.error < now.error)
+        better = (better & self.open)[:, None]
         factors = replace(now, packed=torch.where(better, trial.packed, now.packed))
-        factor = torch.tensor(_FACTORS, device=log_v.device, dtype=log_v.dtype)[chosen]
-        damping = self.damping * torch.where(better, factor[:, None], _FACTORS[-1])
-        return replace(self, factors=factors, damping=damping.clamp_(1e-6, 1e3))
+        factor = torch.where(better, self.table.factors[chosen][:, None], _FACTORS[-1])
+        damping = (self.damping * factor).clamp_(*_DAMPING_RANGE)
+        return replace(self, factors=factors, damping=damping, open=_open(factors, self.goal))
 
     def _sweep(self) -> Tensor:
-        """What a Sinkhorn sweep adds to log v: [R, K]."""
+        """What a Sinkhorn sweep adds to log v: [R, 1, K]."""
         ratio = torch.where(self.weights > 0, self.weights / self.factors.column_mass, 1.0)
-        return ratio.log_().clamp_(-_REACH, _REACH)
+        return ratio.log_().clamp_(-_REACH, _REACH)[:, None]
 
     def _direction(self) -> Tensor:
         """(diag(m) − Σ_i π_i π_iᵀ / p_i + damping)⁻¹ (q − m), bounded: [R, K] in units of ε."""

@@ -57,7 +57,8 @@ def test_a_cluster_that_one_rollout_never_visits_at_small_epsilon() -> None:
     cost = torch.rand(2, 30, 4, generator=generator)
     cost[0, :, 3] += 5.0
     mass = torch.full((2, 30), 1 / 30)
-    solved = sinkhorn(cost, mass, 1e-3, tolerance=1e-2)
+    solved = sinkhorn(cost, mass, 1e-3, tolerance=1e-3)
+    assert solved.marginal_error < 1e-3
     assert torch.isfinite(solved.plans).all()
     exact = torch.stack(
         [
