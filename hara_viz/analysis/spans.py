@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from hara_viz.errors import InvalidInputError, ShapeError
 
@@ -68,14 +69,22 @@ def top_spans(
         raise InvalidInputError(f"window is {window} tokens; it must be at least 1")
     if not len(values):
         return ()
-    above = values - values.mean()
-    ranked = sorted(
-        _candidates(values, above, offsets, window, segments),
-        key=lambda span: (-span.excess, span.row, span.start),
-    )
+    rows, starts, stops, excess = _candidates(values, offsets, window, segments)
     # Sums of rounding errors are not novelty.
     floor = 1e-9 * max(1.0, float(np.abs(values).max()))
-    return tuple(_without_overlap((s for s in ranked if s.excess > floor), top))
+    order = np.lexsort((starts, rows, -excess))
+    ranked = order[excess[order] > floor]
+    spans = (
+        TokenSpan(
+            int(rows[i]),
+            int(starts[i]),
+            int(stops[i]),
+            float(excess[i]),
+            float(values[offsets[rows[i]] :][starts[i] : stops[i]].mean()),
+        )
+        for i in ranked
+    )
+    return tuple(_without_overlap(spans, top))
 
 
 def span_text(
@@ -103,28 +112,30 @@ def span_text(
 
 
 def _candidates(
-    values: np.ndarray,
-    above: np.ndarray,
-    offsets: Sequence[int],
-    window: int,
-    segments: np.ndarray | None,
-) -> Iterator[TokenSpan]:
+    values: np.ndarray, offsets: Sequence[int], window: int, segments: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Row, first token, token after the last one, and excess of every candidate."""
+    above = values - values.mean()
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
     for row, (low, high) in enumerate(pairwise(offsets)):
         n_tokens = high - low
         if n_tokens <= 0:
             continue
+        own = above[low:high]
         if segments is None:
-            starts = np.arange(max(1, n_tokens - window + 1))
-            stops = np.minimum(starts + window, n_tokens)
+            # Equal windows must have equal sums, so that ties are broken by their place: no
+            # differences of running sums.
+            size = min(window, n_tokens)
+            starts = np.arange(n_tokens - size + 1)
+            stops = starts + size
+            excess = sliding_window_view(own, size).sum(axis=1)
         else:
             cuts = np.flatnonzero(np.diff(np.asarray(segments[low:high]))) + 1
-            starts = np.concatenate([[0], cuts])
-            stops = np.concatenate([cuts, [n_tokens]])
-        for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
-            inside = slice(low + start, low + stop)
-            yield TokenSpan(
-                row, start, stop, float(above[inside].sum()), float(values[inside].mean())
-            )
+            starts, stops = np.concatenate([[0], cuts]), np.concatenate([cuts, [n_tokens]])
+            excess = np.add.reduceat(own, starts)
+        parts.append((np.full(len(starts), row), starts, stops, excess))
+    rows, starts, stops, excess = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return rows, starts, stops, excess
 
 
 def _without_overlap(spans: Iterator[TokenSpan], top: int) -> Iterator[TokenSpan]:

@@ -25,6 +25,7 @@ def click_table(
     here: int | None = None,
     row_height: int = 30,
     max_rows: int = 12,
+    page: str | None = None,
 ) -> None:
     """Show a table; a click on row i calls `state.update(**targets[i])`.
 
@@ -36,7 +37,10 @@ def click_table(
         here: the row that the selection is at; it is marked.
         row_height: in pixels.
         max_rows: more rows scroll.
+        page: the page that a click opens; None: it stays here.
     """
+    if st.session_state.pop(_clicked_key(key), False) and page is not None:
+        st.switch_page(page)
     st.session_state[_targets_key(key)] = [dict(target) for target in targets]
     st.dataframe(
         _marked(frame, here),
@@ -62,11 +66,17 @@ def _marked(frame: pd.DataFrame, here: int | None) -> pd.DataFrame | Styler:
 def _go(key: str) -> None:
     cells = st.session_state[key]["selection"]["cells"]
     targets = st.session_state.get(_targets_key(key)) or []
-    if cells and cells[0][0] < len(targets):
-        state.update(**targets[cells[0][0]])
     # Else a second click on the same row would only take the first one back.
     st.session_state[key] = _NOTHING
+    if cells and cells[0][0] < len(targets):
+        state.update(**targets[cells[0][0]])
+        st.session_state[_clicked_key(key)] = True
+        st.rerun()  # all of the page, also where the table stands in a fragment
 
 
 def _targets_key(key: str) -> str:
     return f"{key}.targets"
+
+
+def _clicked_key(key: str) -> str:
+    return f"{key}.clicked"

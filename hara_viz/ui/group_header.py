@@ -14,6 +14,9 @@ from hara_viz.ui.click_table import click_table
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.words import count, inert, number, signed
 
+ROLLOUT_TABLE = "rollout-table"
+"""The fragment that `rollout_table` runs in."""
+
 
 def group_header(view: GroupView) -> None:
     """Problem and gold, the figures of both outcomes, and what is unusual about the group."""
@@ -38,6 +41,7 @@ def notes_of(view: GroupView) -> Sequence[str]:
     return [note for record in view.credit.credit.diagnostics for note in record.notes]
 
 
+@st.fragment(key=ROLLOUT_TABLE)
 def rollout_table(view: GroupView) -> None:
     """One line per rollout; a click shows it."""
     click_table(

@@ -27,6 +27,8 @@ class GroupView:
 
     run: Run
     run_name: str
+    stamp: int
+    """When the run last changed."""
     key: GroupKey
     group: RolloutGroup
     credit: GroupCredit
@@ -69,8 +71,7 @@ class GroupView:
     @property
     def identity(self) -> tuple[str, int, GroupKey, str, int | None]:
         """Run, its stamp, group, config, layer: equal ones, equal numbers."""
-        stamp = data.run_stamp(self.run_name)
-        return self.run_name, stamp, self.key, self.config.to_json(), self.layer
+        return self.run_name, self.stamp, self.key, self.config.to_json(), self.layer
 
     @property
     def asked(self) -> Asked:
@@ -94,8 +95,9 @@ def selected_group() -> GroupView | None:
     if credit is None:
         config = CreditConfig(signal="uniform", success_threshold=config.success_threshold)
         credit = data.group_credit(selection.run, key, config, selection.layer)
+    stamp = data.run_stamp(selection.run)
     return GroupView(
-        run, selection.run, key, credit.group, credit, config, selection.layer, refused
+        run, selection.run, stamp, key, credit.group, credit, config, selection.layer, refused
     )
 
 

@@ -21,9 +21,11 @@ from hara_viz.components.token_heatmap import (
 )
 from hara_viz.types import GroupKey
 from hara_viz.ui import data, state
-from hara_viz.ui.bus import take
+from hara_viz.ui.bus import checked, take
 from hara_viz.ui.further import further_channel, wait_for_further
+from hara_viz.ui.group_header import ROLLOUT_TABLE
 from hara_viz.ui.group_view import GroupView
+from hara_viz.ui.inspector import INSPECTOR
 from hara_viz.ui.problem_list import step_problem
 
 KEY = "heatmap"
@@ -42,7 +44,7 @@ def heatmap(view: GroupView) -> None:
     _heatmap(
         key=KEY,
         data=base.data,
-        on_pick_change=lambda: take(st.session_state[KEY]["pick"]),
+        on_pick_change=_follow_pick,
         on_view_change=lambda: take(st.session_state[KEY]["view"]),
         on_problem_change=lambda: step_problem(st.session_state[KEY]["problem"]),
     )
@@ -59,6 +61,20 @@ def heatmap(view: GroupView) -> None:
     for reason in dict.fromkeys(signal.missing for signal in missing):
         names = ", ".join(signal.label for signal in missing if signal.missing == reason)
         st.caption(f"Not to be seen here: {names}. {reason}")
+
+
+def _follow_pick() -> None:
+    """A token was pinned: only what tells of it runs again, unless more changed."""
+    picked = st.session_state[KEY]["pick"]
+    moved = checked(picked)
+    if not moved or picked.get("linked") is not True:
+        take(picked)
+        return
+    parts = [INSPECTOR]
+    if moved.get("sample") != state.current().sample:
+        parts.append(ROLLOUT_TABLE)
+    state.follow(**moved)
+    st.rerun(parts)
 
 
 class BaseFrame(NamedTuple):

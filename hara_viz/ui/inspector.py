@@ -16,7 +16,11 @@ from hara_viz.ui.click_table import click_table
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.words import one_line
 
+INSPECTOR = "inspector"
+"""The fragment that `inspector` runs in."""
 
+
+@st.fragment(key=INSPECTOR)
 def inspector(view: GroupView) -> None:
     """Everything about the selected token, or how to select one."""
     selection = state.current()

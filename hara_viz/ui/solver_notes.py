@@ -34,15 +34,15 @@ def solver_frame(view: GroupView) -> pd.DataFrame:
     credit, offsets = view.credit.credit, view.offsets
     rows = []
     for outcome in credit.outcomes:
-        own = [i for row in outcome.rows for i in range(offsets[row], offsets[row + 1])]
-        total = float(credit.novelty[own].sum())
-        structure = float(credit.novelty_structure[own].sum())
+        own = [slice(offsets[row], offsets[row + 1]) for row in outcome.rows]
+        total = sum(float(credit.novelty[row].sum()) for row in own)
+        structure = sum(float(credit.novelty_structure[row].sum()) for row in own)
         bary = outcome.barycenter
         rows.append(
             {
                 "outcome": "right" if outcome.success else "wrong",
                 "rollouts": len(outcome.rows),
-                "tokens": len(own),
+                "tokens": sum(row.stop - row.start for row in own),
                 "support points K": None if bary is None else int(bary.locations.shape[0]),
                 "rounds": None if bary is None else outcome.iterations,
                 "converged": None if bary is None else outcome.converged,

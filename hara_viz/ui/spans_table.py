@@ -8,7 +8,7 @@ import streamlit as st
 
 from hara_viz.analysis.signals import SIGNALS
 from hara_viz.analysis.spans import TokenSpan, span_text, top_spans
-from hara_viz.types import Rollout
+from hara_viz.types import GroupKey, Rollout
 from hara_viz.ui import state
 from hara_viz.ui.click_table import click_table
 from hara_viz.ui.further import values_of
@@ -25,7 +25,7 @@ def spans_table(view: GroupView) -> None:
     if values is None:
         st.caption(signal.missing or f"{signal.label} is not there yet.")
         return
-    spans = top_spans(np.nan_to_num(np.abs(values)), view.offsets, top=_TOP)
+    spans = _spans(*view.identity, signal.name, values, tuple(view.offsets))
     if not spans:
         st.caption(f"{signal.label} is the same everywhere in this group: no span stands out.")
         return
@@ -45,6 +45,20 @@ def spans_table(view: GroupView) -> None:
         f"Ranked by excess: the sum over a span of {signal.label.lower()}"
         f"{' (its size)' if signal.signed else ''} above the group's mean. Click a row to go there."
     )
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _spans(
+    run: str,
+    stamp: int,
+    key: GroupKey,
+    config: str,
+    layer: int | None,
+    signal: str,
+    _values: np.ndarray,
+    _offsets: tuple[int, ...],
+) -> tuple[TokenSpan, ...]:
+    return top_spans(np.nan_to_num(np.abs(_values)), _offsets, top=_TOP)
 
 
 def span_frame(view: GroupView, spans: tuple[TokenSpan, ...]) -> pd.DataFrame:

@@ -20,10 +20,21 @@ import streamlit as st
 from hara_viz.ui.link import from_query, to_query
 from hara_viz.ui.selection import LEVELS, Selection, move
 
-__all__ = ["LEVELS", "Selection", "current", "mirror", "notes", "open_page", "settle", "update"]
+__all__ = [
+    "LEVELS",
+    "Selection",
+    "current",
+    "follow",
+    "mirror",
+    "notes",
+    "open_page",
+    "settle",
+    "update",
+]
 
 _SELECTION, _NOTES = "hara.selection", "hara.notes"
-_SEEN, _WRITTEN_AT, _MOVED, _PAGE = "hara.seen", "hara.written_at", "hara.moved", "hara.page"
+_SEEN, _BEFORE, _WRITTEN_AT = "hara.seen", "hara.before", "hara.written_at"
+_MOVED, _PAGE = "hara.moved", "hara.page"
 # A rerun sent before the browser heard of the last address still carries the one before it.
 _IN_FLIGHT_SECONDS = 1.0
 
@@ -43,6 +54,16 @@ def update(**changes: Any) -> None:
     """
     st.session_state[_SELECTION] = move(current(), **changes)
     st.session_state[_MOVED] = True
+
+
+def follow(**changes: Any) -> None:
+    """Take over a move that its component has written to the address already.
+
+    Nothing is left to mirror, so a fragment may run alone afterwards.
+    """
+    st.session_state[_SELECTION] = move(current(), **changes)
+    st.session_state[_BEFORE] = st.session_state.get(_SEEN)
+    st.session_state[_SEEN] = to_query(current())
 
 
 def settle(selection: Selection, complaints: tuple[str, ...] = ()) -> None:
@@ -79,7 +100,7 @@ def mirror() -> None:
     if query != _address():
         st.query_params.from_dict(query)
         st.session_state[_WRITTEN_AT] = time.monotonic()
-    st.session_state["hara.before"] = st.session_state.get(_SEEN)
+    st.session_state[_BEFORE] = st.session_state.get(_SEEN)
     st.session_state[_SEEN] = query
 
 
@@ -87,7 +108,7 @@ def _is_news(query: Query, turned_page: bool, moved: bool) -> bool:
     if moved or query == st.session_state.get(_SEEN) or (turned_page and not query):
         return False
     fresh_write = time.monotonic() - st.session_state.get(_WRITTEN_AT, 0) < _IN_FLIGHT_SECONDS
-    return not (fresh_write and query == st.session_state.get("hara.before"))
+    return not (fresh_write and query == st.session_state.get(_BEFORE))
 
 
 def _address() -> dict[str, list[str]]:

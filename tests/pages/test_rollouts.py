@@ -229,7 +229,8 @@ def test_a_further_signal_comes_in_a_frame_of_its_own(small_run: Path) -> None:
     _, credit = recompute(small_run, PENS.problem_id, CreditConfig(reference="opposite_outcome"))
     np.testing.assert_allclose(carried.values, credit.novelty, rtol=1e-3)
     assert not component(at, "heatmap.line").bytes
-    assert "Novelty against the other outcome" in shown_text(at)  # the table of spans follows
+    captions = [caption.value for caption in at.caption]
+    assert any("novelty against the other outcome" in text for text in captions), "spans follow"
 
 
 def test_a_locked_signal_is_offered_with_the_command(small_run: Path) -> None:
@@ -238,3 +239,21 @@ def test_a_locked_signal_is_offered_with_the_command(small_run: Path) -> None:
     assert "`hara-viz states small --model REFERENCE --layers none`" in locked["log-ratio"]
     assert "No other checkpoint has read this run" in shown_text(at)
     assert not component(at, "heatmap.fill").bytes
+
+
+def test_a_linked_pick_runs_nothing_but_what_tells_of_the_token(small_run: Path) -> None:
+    at = open_app({"run": "small", "problem": PENS.problem_id, "rollout": "4"})
+    at.query_params["mark"] = "untouched by a fragment"
+    trigger(at, "heatmap", "pick", {"sample": 4, "token": 3, "linked": True})
+    assert (selection(at).sample, selection(at).token) == (4, 3)
+    assert "mark" in at.query_params, "the address was the component's to write"
+    group, credit = recompute(small_run, PENS.problem_id, CreditConfig())
+    place = sum(len(r.completion_ids) for r in group.rollouts[:4]) + 3
+    values = table_of(at, "signal").set_index("signal")["value"]
+    assert values["Novelty"] == pytest.approx(float(credit.novelty[place]), rel=1e-5)
+    # What the component wrote is no news: the session keeps what it knows.
+    del at.query_params["mark"]
+    for name, value in {"run": "small", "rollout": "4", "token": "3"}.items():
+        at.query_params[name] = value
+    checked(at.run())
+    assert (selection(at).sample, selection(at).token) == (4, 3)

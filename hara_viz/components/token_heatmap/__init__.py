@@ -24,7 +24,8 @@ bytes})` and keeps them in `window.haraSignals`; a heatmap takes what fits its f
 Triggers, each one run of the script, sent only for a user's own move, ~150 ms after the last one
 (a click at once):
 
-    pick     {"sample": int, "token": int | None}     the token pinned; None: unpinned
+    pick     {"sample": int, "token": int | None,     the token pinned; None: unpinned
+              "linked": bool}                         whether the address says so already
     view     {"signal": str, "underline": str | None, "granularity": "token"|"step"|"rollout",
               "bounds": [low, high] | None}           the whole view after a change in the toolbar
     problem  +1 | -1                                  N or P was pressed: next or previous problem

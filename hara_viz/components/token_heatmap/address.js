@@ -40,15 +40,17 @@ export function queryOf(view, search) {
   return text ? `?${text}` : "";
 }
 
-// Another rollout makes a history entry; all else replaces the present one.
+// Another rollout makes a history entry; all else replaces the present one. Tells whether the
+// address says what the view does.
 export function writeAddress(view, isNewEntry) {
   try {
     const { pathname, hash, search } = window.location;
     const query = queryOf(view, search);
-    if (query === search) return;
+    if (query === search) return true;
     const method = isNewEntry ? "pushState" : "replaceState";
     window.history[method](window.history.state, "", `${pathname}${query}${hash}`);
+    return true;
   } catch {
-    // Nothing is lost but the link.
+    return false; // nothing is lost but the link
   }
 }

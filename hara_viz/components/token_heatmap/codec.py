@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,8 @@ def _header(frame: Frame, scales: Mapping[str, float]) -> dict[str, Any]:
                 "extracted": row.extracted,
                 "answer": row.answer,
                 "think": row.think,
-                "steps": row.steps,
+                # Gaps take half the digits of places.
+                "gaps": [b - a for a, b in pairwise(row.steps)] if row.steps else None,
             }
             for row in frame.rows
         ],
@@ -162,7 +164,7 @@ def _row(row: Mapping[str, Any]) -> FrameRow:
         extracted=_optional(row["extracted"], str),
         answer=None if answer is None else _range(answer),
         think=tuple(_range(part) for part in row["think"]),
-        steps=tuple(natural(step) for step in row["steps"]),
+        steps=() if row["gaps"] is None else (0, *accumulate(map(natural, row["gaps"]))),
     )
 
 

@@ -17,13 +17,15 @@ const PALETTES = {
   },
 };
 
-// {of(value): css colour or null for unknown, css: [256]} over [low, high].
+// {of(value): css colour or null for unknown, css: [256], pixels: [256]} over [low, high]. Pixels
+// are the same colours as an ImageData holds them; `index` gives their place.
 export function colourScale(domain, signed, dark, line = false) {
   const theme = dark ? PALETTES.dark : PALETTES.light;
-  const css = ramp(theme[(signed ? "diverging" : "sequential") + (line ? "Line" : "")]);
+  const { css, pixels } = ramp(theme[(signed ? "diverging" : "sequential") + (line ? "Line" : "")]);
   const index = (value) => position(value, domain, signed);
   return {
     css,
+    pixels,
     signed,
     domain,
     index,
@@ -40,14 +42,29 @@ function position(value, [low, high], signed) {
   return Math.max(0, Math.min(STEPS - 1, Math.round(share * (STEPS - 1))));
 }
 
+const ramps = new Map(); // stops -> ramp
+
 function ramp(stops) {
+  if (!ramps.has(stops)) ramps.set(stops, makeRamp(stops));
+  return ramps.get(stops);
+}
+
+function makeRamp(stops) {
   const colours = stops.map(parseColour);
-  return Array.from({ length: STEPS }, (_, i) => {
+  const mixed = Array.from({ length: STEPS }, (_, i) => {
     const at = (i / (STEPS - 1)) * (colours.length - 1);
     const below = Math.min(Math.floor(at), colours.length - 2);
-    const mixed = mix(colours[below], colours[below + 1], at - below);
-    return `rgba(${mixed.slice(0, 3).map(Math.round).join(",")},${mixed[3].toFixed(3)})`;
+    return mix(colours[below], colours[below + 1], at - below);
   });
+  const bytes = Uint8ClampedArray.from(
+    mixed.flatMap(([red, green, blue, alpha]) => [red, green, blue, 255 * alpha]),
+  );
+  return {
+    css: mixed.map(
+      (colour) => `rgba(${colour.slice(0, 3).map(Math.round).join(",")},${colour[3].toFixed(3)})`,
+    ),
+    pixels: new Uint32Array(bytes.buffer),
+  };
 }
 
 // Premultiplied by opacity: a see-through stop lends no colour of its own.

@@ -317,8 +317,9 @@ export class Heatmap {
   pin(sample, token, delay = QUIET) {
     const isNewEntry = sample !== this.view.sample;
     this.take({ sample, token });
-    this.reporter.announce(wished(this.view, this.asked), { sample, token }, isNewEntry);
-    this.reporter.tell("pick", { sample, token }, delay);
+    const view = wished(this.view, this.asked);
+    const linked = this.reporter.announce(view, { sample, token }, isNewEntry);
+    this.reporter.tell("pick", { sample, token, linked }, delay);
   }
 
   pinByKey(row, token) {

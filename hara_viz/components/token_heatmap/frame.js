@@ -74,11 +74,15 @@ function readRow(row) {
       `rollout ${row.sample}: a range is outside`,
     );
   }
-  const steps = Uint32Array.from(row.steps ?? []);
-  for (let i = 0; i < steps.length; i++) {
-    const rises = i === 0 ? steps[0] === 0 : steps[i] > steps[i - 1];
-    demand(rises && steps[i] < row.tokens, `rollout ${row.sample}: its steps do not rise from 0`);
+  const steps = new Uint32Array(row.gaps ? row.gaps.length + 1 : 0); // the first begins at 0
+  for (let i = 1; i < steps.length; i++) {
+    demand(isCount(row.gaps[i - 1]) && row.gaps[i - 1] > 0, `rollout ${row.sample}: a step is empty`);
+    steps[i] = steps[i - 1] + row.gaps[i - 1];
   }
+  demand(
+    !steps.length || steps.at(-1) < Math.max(row.tokens, 1),
+    `rollout ${row.sample}: its steps lead outside`,
+  );
   return { ...row, steps };
 }
 

@@ -46,8 +46,8 @@ const damaged = {
   "too few cells": { cells: [0, 1] },
   "tokens that the cells do not hold": { rows: [{ ...row, tokens: 6 }, other] },
   "an answer outside": { rows: [{ ...row, answer: [4, 9] }, other] },
-  "steps that do not rise": { rows: [{ ...row, steps: [0, 4, 4] }, other] },
-  "steps that begin late": { rows: [{ ...row, steps: [1] }, other] },
+  "an empty step": { rows: [{ ...row, gaps: [4, 0] }, other] },
+  "steps that lead outside": { rows: [{ ...row, gaps: [4, 3] }, other] },
   "a length below zero": { rows: [{ ...row, cells: -5 }, other] },
   "a cell without tokens": { kinds: [["x", [], 0], ...sample().kinds.slice(1)] },
   "a channel without scale": {

@@ -57,9 +57,10 @@ export function paintCell(app, span) {
   const cell = Number(span.dataset.cell);
   const fill = cellValue(frame, colours.values, cell);
   span.style.backgroundColor = colours.scale.of(fill) ?? "";
-  span.classList.toggle("unknown", Number.isNaN(fill));
+  if (Number.isNaN(fill) !== span.classList.contains("unknown")) span.classList.toggle("unknown");
   const line = colours.lineScale?.of(cellValue(frame, colours.lineValues, cell));
-  span.style.boxShadow = line ? `inset 0 -3px 0 ${line}` : "";
+  const shadow = line ? `inset 0 -3px 0 ${line}` : "";
+  if (shadow || span.style.boxShadow) span.style.boxShadow = shadow;
 }
 
 function makeFold(card, [first, last, region]) {

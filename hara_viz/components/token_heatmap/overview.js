@@ -2,7 +2,6 @@
 // It shows where the text below is, the thinking, the answer and the pinned token.
 
 import { make } from "./dom.js";
-import { mean } from "./values.js";
 
 const HEIGHT = 18;
 const COLOURS_TOP = 3;
@@ -35,13 +34,8 @@ export class Overview {
     const { canvas, row } = this;
     const width = canvas.clientWidth;
     if (!width || !row.tokens) return;
-    const ratio = window.devicePixelRatio || 1;
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(HEIGHT * ratio);
-    const pen = canvas.getContext("2d");
-    pen.scale(ratio, ratio);
-    pen.clearRect(0, 0, width, HEIGHT);
-    paintValues(pen, row, values, scale, width);
+    const pen = penOf(canvas, width);
+    pen.drawImage(stripOf(row, values, scale, width), 0, COLOURS_TOP, width, COLOURS_HEIGHT);
     pen.strokeStyle = line;
     pen.lineWidth = 1;
     pen.strokeRect(0.5, COLOURS_TOP - 0.5, width - 1, COLOURS_HEIGHT + 1);
@@ -80,22 +74,52 @@ export class Overview {
   }
 }
 
-// One column of pixels at a time. Above: the value farthest from zero among the column's tokens, so
-// that a lone peak is not averaged away; below: their mean, so that one peak in each column does not
-// make a long rollout look the same all over.
-function paintValues(pen, row, values, scale, width) {
+// A clean canvas in pixels of the page.
+function penOf(canvas, width) {
+  const ratio = window.devicePixelRatio || 1;
+  const wide = Math.round(width * ratio);
+  if (canvas.width !== wide) canvas.width = wide; // setting it costs a new bitmap
+  canvas.height = Math.round(HEIGHT * ratio);
+  const pen = canvas.getContext("2d");
+  pen.scale(ratio, ratio);
+  pen.imageSmoothingEnabled = false;
+  return pen;
+}
+
+let sheet = null; // one for all strips
+
+// A picture of two lines, a column for each pixel of the strip. Above: the value farthest from zero
+// among the column's tokens, so that a lone peak is not averaged away; below: their mean, so that one
+// peak in each column does not make a long rollout look the same all over.
+function stripOf(row, values, { pixels, index }, width) {
   const columns = Math.max(1, Math.round(width));
+  const picture = new ImageData(columns, 2);
+  const colours = new Uint32Array(picture.data.buffer);
   for (let column = 0; column < columns; column++) {
     const from = row.token0 + Math.floor((column / columns) * row.tokens);
     const to = Math.max(from + 1, row.token0 + Math.floor(((column + 1) / columns) * row.tokens));
-    let peak = NaN;
-    for (let t = from; t < to; t++) {
-      if (Number.isNaN(peak) || Math.abs(values[t]) > Math.abs(peak)) peak = values[t];
-    }
+    const [peak, average] = summary(values, from, to);
     if (Number.isNaN(peak)) continue;
-    pen.fillStyle = scale.of(peak);
-    pen.fillRect(column, COLOURS_TOP, 1, COLOURS_HEIGHT / 2);
-    pen.fillStyle = scale.of(mean(values, from, to));
-    pen.fillRect(column, COLOURS_TOP + COLOURS_HEIGHT / 2, 1, COLOURS_HEIGHT / 2);
+    colours[column] = pixels[index(peak)];
+    colours[columns + column] = pixels[index(average)];
   }
+  sheet ??= document.createElement("canvas");
+  Object.assign(sheet, { width: columns, height: 2 });
+  sheet.getContext("2d").putImageData(picture, 0, 0);
+  return sheet;
+}
+
+// The value farthest from zero, and the mean, of those that are known.
+function summary(values, from, to) {
+  let peak = NaN;
+  let total = 0;
+  let known = 0;
+  for (let t = from; t < to; t++) {
+    const value = values[t];
+    if (Number.isNaN(value)) continue;
+    if (!(Math.abs(value) <= Math.abs(peak))) peak = value;
+    total += value;
+    known += 1;
+  }
+  return [peak, total / known];
 }

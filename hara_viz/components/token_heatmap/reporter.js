@@ -28,10 +28,12 @@ export class Reporter {
     for (const [name, value] of reports) this.host.setTriggerValue(name, value);
   }
 
+  // Tells whether the move stands in the address.
   announce(view, moved, isNewEntry) {
-    writeAddress(view, isNewEntry);
+    const linked = writeAddress(view, isNewEntry);
     const detail = { ...moved, source: SOURCE, user: true, reported: true };
     window.dispatchEvent(new CustomEvent("hara:select", { detail }));
+    return linked;
   }
 
   dispose() {

@@ -87,7 +87,7 @@ export function sample(changes = {}) {
         extracted: "x",
         answer: [1, 3],
         think: [[0, 1]],
-        steps: [0, 2, 5],
+        gaps: [2, 3],
       },
       {
         sample: 4,
@@ -101,7 +101,7 @@ export function sample(changes = {}) {
         extracted: null,
         answer: null,
         think: [],
-        steps: [],
+        gaps: null,
       },
     ],
     channels: [
