@@ -68,7 +68,7 @@ def check_parity(run: Run, key: GroupKey) -> Parity:
     from hara_viz.backend.credit import credit_group  # which takes its baseline from here
 
     group = run.load_group(key)
-    reason = _uncheckable(run, group)
+    reason = why_uncheckable(run, group)
     config = trainer_config(run)
     if reason or config is None or run.info.training is None:
         return Parity(key=key, difference=None, reason=reason)
@@ -96,7 +96,7 @@ def check_step_at(path: str, stamp: int, global_step: int | None) -> tuple[Parit
     return check_step(open_run(path), global_step)
 
 
-def _uncheckable(run: Run, group: RolloutGroup) -> str:
+def why_uncheckable(run: Run, group: RolloutGroup) -> str:
     """Why parity of a group cannot be checked; empty: it can."""
     training = run.info.training
     if training is None or any(r.recorded_advantages is None for r in group.rollouts):

@@ -45,9 +45,13 @@ def fit_group(selection: Selection, groups: pd.DataFrame) -> Fitted:
     keys = [group_key(row) for row in groups.itertuples()]
     if (selection.global_step, selection.problem, selection.group) in keys:
         return selection, ()
-    of_problem = [key for key in keys if key[1] == selection.problem]
-    mixed = [keys[i] for i, outcome in enumerate(groups["outcome"]) if outcome == MIXED]
-    step, problem, group = (of_problem or mixed or keys)[0]
+    # A step that exists outweighs a problem: each step of a training may draw other problems.
+    known = list(zip(keys, groups["outcome"], strict=True))
+    of_step = [(key, outcome) for key, outcome in known if key[0] == selection.global_step]
+    choice = of_step if of_step and selection.global_step is not None else known
+    of_problem = [key for key, _ in choice if key[1] == selection.problem]
+    mixed = [key for key, outcome in choice if outcome == MIXED]
+    step, problem, group = (of_problem or mixed or [choice[0][0]])[0]
     found = replace(selection, global_step=step, problem=problem, group=group)
     if selection.problem is not None and not of_problem:
         found = replace(found, sample=None, token=None)
