@@ -57,6 +57,7 @@ from pathlib import Path
 from hara_viz.components.bundle import Assets, join_modules
 from hara_viz.components.token_heatmap.build import frame_of
 from hara_viz.components.token_heatmap.codec import decode, encode
+from hara_viz.components.token_heatmap.domains import shared_domains
 from hara_viz.components.token_heatmap.frame import Frame, FrameRow, Kind, signal_values
 from hara_viz.components.token_heatmap.signal_frame import (
     SignalFrame,
@@ -79,6 +80,7 @@ __all__ = [
     "encode",
     "encode_signal",
     "frame_of",
+    "shared_domains",
     "signal_values",
 ]
 

@@ -50,6 +50,10 @@ def decode(data: bytes) -> Frame:
         channels = [(str(c["name"]), scale_in(c["scale"])) for c in header["channels"]]
         signals = tuple(_signal(signal) for signal in header["signals"])
         offers = tuple(Offer(_signal(s), str(s["locked"])) for s in header["offers"])
+        domains = {
+            str(level): {str(name): (float(low), float(high)) for name, (low, high) in own.items()}
+            for level, own in header.get("domains", {}).items()
+        }
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FormatError(f"the header of the HARAHEAT frame is damaged ({error!r})") from error
     n_cells, n_tokens = sum(r.n_cells for r in rows), sum(r.n_tokens for r in rows)
@@ -67,7 +71,13 @@ def decode(data: bytes) -> Frame:
         values[name] = np.frombuffer(body, "<f2", n_tokens, position).astype(np.float64) * scale
         position += lengths[1]
     frame = Frame(
-        rows=rows, kinds=kinds, cells=cells, channels=values, signals=signals, offers=offers
+        rows=rows,
+        kinds=kinds,
+        cells=cells,
+        channels=values,
+        signals=signals,
+        offers=offers,
+        domains=domains,
     )
     try:
         check(frame)
@@ -137,6 +147,7 @@ def _header(frame: Frame, scales: Mapping[str, float]) -> dict[str, Any]:
         ],
         "signals": [_definition(signal) for signal in frame.signals],
         "offers": [{**_definition(offer.signal), "locked": offer.locked} for offer in frame.offers],
+        **({"domains": frame.domains} if frame.domains else {}),
     }
 
 

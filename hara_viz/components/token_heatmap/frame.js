@@ -41,6 +41,7 @@ function readFrame(header, blocks) {
     firstToken,
     channels,
     signals: header.signals,
+    domains: header.domains ?? {}, // level -> signal -> [low, high], shared with other frames
     offers: header.offers, // signals that can be asked for; `locked` says why not now
     nCells,
     nTokens,

@@ -20,7 +20,7 @@ its twin. What else can be asked for stands in `offers`; it comes in frames of i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -81,6 +81,9 @@ class Frame:
     """Those whose channels are all here."""
     offers: tuple[Offer, ...] = ()
     """Those that can be asked for."""
+    domains: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=lambda: {})
+    """Level -> signal -> ends of its colours, where they are not this frame's own quantiles: frames
+    that stand side by side share them (`domains.py`)."""
 
     @property
     def n_tokens(self) -> int:

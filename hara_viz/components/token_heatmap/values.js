@@ -114,6 +114,8 @@ export function stepOf(row, token) {
 // Where the colours begin and end: 2-98 % quantiles of the group, zero-centred for signed signals.
 export function autoDomain(frame, name, level) {
   return kept(frame, `domain ${level} ${name}`, () => {
+    const shared = frame.domains?.[level]?.[name];
+    if (shared) return widened(...shared);
     const [low, high] = quantiles(levelValues(frame, name, level), [0.02, 0.98]);
     if (Number.isNaN(low)) return signalOf(frame, name).signed ? [-1, 1] : [0, 1];
     if (!signalOf(frame, name).signed) return widened(low, high);
