@@ -19,7 +19,7 @@ from hara_viz.ot.anchored import FusedPoints, Support, perturbed, start_scales
 from hara_viz.ot.config import SolverConfig
 from hara_viz.ot.coupling import monotone_coupling
 from hara_viz.ot.scales import Scales
-from hara_viz.ot.sketch import Basis, sketch_basis
+from hara_viz.ot.sketch import SKETCH_DIMS, Basis, sketch_basis
 from hara_viz.ot.solution import Sketch
 
 # Columns are padded to a multiple of this, so that classes of about the same K share a shape.
@@ -65,6 +65,11 @@ class _Start:
             support = perturbed(support, points, config.seed)
         return _Start(points, n_support, support, scales, basis)
 
+    @property
+    def rank(self) -> int:
+        """Dimension of the sketch; 0: none."""
+        return self.basis.directions.shape[1] if self.basis else 0
+
     def resting(self) -> AnchoredSolution:
         """All points equal: the plan is p qᵀ."""
         plans = product_plan(self.points, self.n_support)
@@ -90,14 +95,12 @@ def solve_anchored(
     """
     starts = [_Start.build(p, k, config) for p, k in zip(classes, n_supports, strict=True)]
     found: dict[int, AnchoredSolution] = {}
-    for sketched in (True, False):
+    for rank in (0, *SKETCH_DIMS):
         chosen = [
-            i
-            for i, start in enumerate(starts)
-            if start.scales.epsilon and (start.basis is not None) == sketched
+            i for i, start in enumerate(starts) if start.scales.epsilon and start.rank == rank
         ]
         if chosen:
-            solve = _solve_sketched if sketched else _solve_full
+            solve = _solve_sketched if rank else _solve_full
             found |= dict(zip(chosen, solve([starts[i] for i in chosen], config), strict=True))
     return [found.get(i) or start.resting() for i, start in enumerate(starts)]
 
@@ -147,7 +150,7 @@ def _solve_sketched(starts: list[_Start], config: SolverConfig) -> list[Anchored
     for start, before, after in zip(starts, early, late, strict=True):
         assert start.basis is not None  # chosen so by the caller
         sketch = Sketch(
-            dimension=start.basis.directions.shape[1],
+            dimension=start.rank,
             captured=start.basis.captured,
             rounds=len(before.changes),
             error=after.changes[0],

@@ -15,9 +15,10 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-SKETCH_DIM = 64
-# Projecting costs as much as one round, so it must save several: below this D it does not.
-_LEAST_DIM = 3 * SKETCH_DIM
+# The smallest of these that captures enough is taken.
+SKETCH_DIMS, _ENOUGH = (64, 128), 0.95
+# Projecting costs as much as a round or two, so it must save several: in so much less than D.
+_LEAST_RATIO = 3
 # With a smaller share of the means' energy than this the rounds are run in all dimensions.
 _LEAST_CAPTURED = 0.5
 
@@ -34,13 +35,18 @@ class Basis:
 
 def sketch_basis(means: Tensor) -> Basis | None:
     """Directions for centred means [M, D]; None if a sketch would not pay or not hold."""
-    dim = means.shape[1]
-    if dim < _LEAST_DIM:
-        return None
-    probe = _probe(dim, SKETCH_DIM).to(means)
-    directions, _ = torch.linalg.qr(means.T @ (means @ probe))
-    captured = float((means @ directions).square().sum() / means.square().sum())
-    return Basis(directions, captured) if captured >= _LEAST_CAPTURED else None
+    total = means.square().sum()
+    basis = None
+    for rank in SKETCH_DIMS:
+        if rank * _LEAST_RATIO > means.shape[1]:
+            break
+        probe = _probe(means.shape[1], rank).to(means)
+        directions, _ = torch.linalg.qr(means.T @ (means @ probe))
+        captured = float((means @ directions).square().sum() / total)
+        basis = Basis(directions, captured)
+        if captured >= _ENOUGH:
+            break
+    return basis if basis and basis.captured >= _LEAST_CAPTURED else None
 
 
 @lru_cache(maxsize=8)

@@ -16,6 +16,7 @@ from hara_viz.backend.credit import credit_group
 from hara_viz.backend.further_signals import Asked, further_values, offers
 from hara_viz.backend.recorded import TOLERANCE, check_parity, check_step, trainer_config
 from hara_viz.credit import CreditConfig
+from hara_viz.credit.config import METHOD_VERSION
 from hara_viz.integrations.trl import Recording
 from hara_viz.store import Annotation, Kind, RewardsWriter, Run, RunWriter, annotate, open_run
 from hara_viz.types import Judgement, TrainingInfo
@@ -123,7 +124,7 @@ def test_mixed_keeps_the_states_of_groups_with_both_outcomes(tmp_path: Path) -> 
         assert (check_parity(mixed, key).holds is True) == two
 
 
-def written_run(path: Path, *, version: int = 1, **changes: Any) -> Run:
+def written_run(path: Path, *, version: int = METHOD_VERSION, **changes: Any) -> Run:
     """A recorded run without a training: parity is refused before anything is computed."""
     training = TrainingInfo(
         trainer="trl 1.16.0", credit=CreditConfig().to_json(), method_version=version, layer=3
