@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hara_viz.backend.credit import credit_run
+from hara_viz.backend.import_run import ImportJob, import_run, is_imported
 from hara_viz.backend.sample import sample_run
 from hara_viz.backend.sampling_job import SampleJob
 from hara_viz.backend.score import score_run
@@ -46,6 +47,14 @@ def states(
     return fill_states(open_run(run), model, tuple(layers), report=report, **options).fingerprint
 
 
+def import_dumps(report: Report, **arguments: Any) -> str:
+    """`import_run` of a job in plain data; returns the run's directory."""
+    job = import_job(arguments)
+    if not is_imported(job):  # a job that was stopped right after its last step
+        import_run(job, report)
+    return str(job.out)
+
+
 def score(report: Report, *, run: str, reward: str) -> str:
     """`score_run`; returns the version's name."""
     return score_run(open_run(run), reward, report)
@@ -69,6 +78,26 @@ def sample_arguments(job: SampleJob) -> dict[str, Any]:
     values = {n: str(v) if isinstance(v, Path) else v for n, v in asdict(job).items()}
     values["roots"] = None if job.roots is None else [str(root) for root in job.roots]
     return values
+
+
+def import_arguments(job: ImportJob) -> dict[str, Any]:
+    """A job's fields as plain data."""
+    values = {n: str(v) if isinstance(v, Path) else v for n, v in asdict(job).items()}
+    values["roots"] = None if job.roots is None else [str(root) for root in job.roots]
+    return values
+
+
+def import_job(arguments: Mapping[str, Any]) -> ImportJob:
+    """Inverse of `import_arguments`, after a way through JSON."""
+    values = dict(arguments)
+    for name in ("source", "out", "problems"):
+        if values.get(name) is not None:
+            values[name] = Path(values[name])
+    if values.get("columns") is not None:
+        values["columns"] = ColumnMap(**values["columns"])
+    if values.get("roots") is not None:
+        values["roots"] = tuple(Path(root) for root in values["roots"])
+    return ImportJob(**values)
 
 
 def sample_job(arguments: Mapping[str, Any]) -> SampleJob:

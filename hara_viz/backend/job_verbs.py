@@ -20,6 +20,7 @@ class Verb:
 VERBS: dict[str, Verb] = {
     "sample": Verb("hara_viz.backend.job_calls:sample", uses_device=True),
     "states": Verb("hara_viz.backend.job_calls:states", uses_device=True),
+    "import": Verb("hara_viz.backend.job_calls:import_dumps"),
     "score": Verb("hara_viz.backend.job_calls:score"),
     "credit": Verb("hara_viz.backend.job_calls:credit"),
 }

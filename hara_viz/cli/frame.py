@@ -17,6 +17,7 @@ from hara_viz.text.terminal import plain
 VERBS = {
     "sample": "Sample grouped rollouts from a checkpoint, verify them, keep their states.",
     "states": "Fill in hidden states, log-probabilities, or the log-ratio to a checkpoint.",
+    "import": "Import another framework's rollout dumps as a run.",
     "score": "Judge a run again with another reward; the old verdicts are kept.",
     "credit": "Compute token-level credit of a run (no model needed) and keep it.",
     "annotate": "Put a verdict right, bookmark or note a rollout; list what was said.",
@@ -42,7 +43,8 @@ class VerbGroup(TyperGroup):
         """The real command instead of the line that stands for it in the help."""
         name, command, rest = super().resolve_command(ctx, args)
         if name in VERBS:
-            command = typer.main.get_command(import_module(f"hara_viz.cli.{name}").app)
+            module = "import_" if name == "import" else name  # a keyword of Python
+            command = typer.main.get_command(import_module(f"hara_viz.cli.{module}").app)
         return name, command, rest
 
     def main(

@@ -78,12 +78,14 @@ class Run:
 
         The beginning of a fingerprint is enough, at least 8 digits.
 
-        A run that names no checkpoint (an imported one) has none of its own: where nothing is
-        asked for, the only checkpoint that has read it takes that place.
+        A run that names no weights (an imported one knows a tokenizer at most) has no checkpoint
+        of its own: where nothing is asked for and no such states are stored, the only checkpoint
+        that has read it takes that place.
         """
         own = self.info.checkpoint
         if source is None:
-            only = self.readers if own is None else ()
+            nameless = own is None or not (own.fingerprint or stored_layers(self.path, None))
+            only = self.readers if nameless else ()
             return only[0].fingerprint if len(only) == 1 else None
         if len(source) < 8:
             return source
