@@ -77,6 +77,14 @@ def own_tokens(rollout: Rollout) -> np.ndarray:
     return np.asarray((True,) * len(rollout.completion_ids) if mask is None else mask, bool)
 
 
+def sentence_starts(rollout: Rollout) -> tuple[int, ...]:
+    """The first token of each reasoning step; empty: the rollout was not cut. Pure."""
+    steps = np.asarray(rollout.reasoning_step or (), np.int64)
+    if not len(steps):
+        return ()
+    return (0, *(np.flatnonzero(np.diff(steps)) + 1).tolist())
+
+
 def _label(shown: TransportView, sample: int) -> str:
     rollout = shown.view.group.rollouts[shown.view.samples.index(sample)]
     outcome = {True: "right", False: "wrong", None: "unscored"}[shown.view.success(rollout)]
@@ -157,6 +165,7 @@ def _frame(
             own=own_tokens(rollout),
             feature=found.of_row(found.credit.novelty_feature, row).double().numpy(),
             structure=found.of_row(found.credit.novelty_structure, row).double().numpy(),
+            steps=sentence_starts(rollout),
         )
     )
 

@@ -24,7 +24,7 @@ def test_a_token_is_picked_in_the_plan_and_found_on_the_map(app_url, open_page) 
     shoot(page, "transport-light")
 
     # A click in the matrix: address at once, the word in the text marked, Python follows.
-    box = plan.locator("canvas").bounding_box()
+    box = plan.locator("canvas.matrix").bounding_box()
     page.mouse.click(box["x"] + 208 + (box["width"] - 208) * (2.5 / 12), box["y"] + 60)
     page.wait_for_function("document.location.search.includes('token=')")
     token = int(plan.get_attribute("data-token"))
@@ -62,6 +62,41 @@ def test_a_token_is_picked_in_the_plan_and_found_on_the_map(app_url, open_page) 
     settle(page)
     again = ready(page, "hem")
     assert again.get_attribute("data-token") == picked[1]
+
+
+def test_ribbons_follow_the_span_that_is_chosen(app_url, open_page) -> None:
+    page = open_page(f"{app_url}/transport?run=small&problem={PENS.problem_id}&rollout=3")
+    plan = ready(page, "htp")
+    first = plan.get_attribute("data-span")
+    assert first, "at first the sentence that costs most"
+    words = plan.locator("[data-cell]")
+
+    # Dragging over words chooses them, and selects nothing.
+    a, b = words.nth(1).bounding_box(), words.nth(3).bounding_box()
+    page.mouse.move(a["x"] + 4, a["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(b["x"] + 4, b["y"] + 8, steps=6)
+    page.mouse.up()
+    assert plan.get_attribute("data-span") == "1-4"
+    assert plan.get_attribute("data-token") == ""
+    assert plan.locator(".bracketed").count() == 3
+
+    # A word in the ribbons is a token: pointing names its flow, a click selects it.
+    box = plan.locator("canvas.ribbons").bounding_box()
+    page.mouse.move(box["x"] + 34 + 20, box["y"] + 70)
+    assert "its mass goes" in plan.locator(".tip").inner_text()
+    page.mouse.click(box["x"] + 34 + 20, box["y"] + 70)
+    page.wait_for_function("document.location.search.includes('token=1')")
+    assert plan.get_attribute("data-span") == "1-4", "a token inside it leaves the span"
+    plan.get_by_role("button", name="The next sentence").click()
+    assert plan.get_attribute("data-span") != "1-4"
+
+    # The text can be coloured by either part of the cost.
+    before = words.nth(2).evaluate("e => e.style.backgroundColor")
+    page.mouse.move(5, 5)
+    plan.get_by_role("button", name="structure part").click()
+    assert words.nth(2).evaluate("e => e.style.backgroundColor") != before
+    assert plan.get_attribute("data-builds") == "1"
 
 
 @pytest.mark.parametrize(("address", "name"), [("transport", "htp"), ("embedding", "hem")])

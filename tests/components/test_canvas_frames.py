@@ -55,6 +55,7 @@ def plan() -> transport_plan.PlanFrame:
         own=own,
         feature=rng.random(6),
         structure=rng.random(6),
+        steps=(0, 4),
     )
 
 
@@ -154,6 +155,9 @@ def test_parts_that_do_not_fit_are_refused() -> None:
         transport_plan.encode(replace(plan(), atoms=(atom, *plan().atoms[1:])))
     with pytest.raises(ShapeError):
         transport_plan.encode(replace(plan(), cells=HOSTILE_CELLS[:2]))
+    for steps in ((3, 1), (0, 6), (-1,)):
+        with pytest.raises(ShapeError, match="sentences"):
+            transport_plan.encode(replace(plan(), steps=steps))
 
 
 def test_cells_hold_every_token_and_no_control_characters() -> None:
@@ -190,6 +194,7 @@ def test_the_browser_reads_the_same_plan(tmp_path: Path) -> None:
     shares = np.asarray(shown["shares"]).reshape(6, 3) / 65535
     np.testing.assert_allclose(shares, frame.shares, atol=1 / 65535)
     assert shown["feature"][2] is None
+    assert shown["steps"] == [0, 4]
     np.testing.assert_allclose(shown["structure"][3:], frame.structure[3:], rtol=1e-6)
 
 

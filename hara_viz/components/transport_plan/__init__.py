@@ -3,7 +3,8 @@
 Time runs to the right, atoms stand in reading order from top to bottom, each labelled with the
 words that stand for it; below, on the same axis, the cost of each token in its two parts, and then
 the text. Pointing at an atom shows in the text where it comes from, pointing at a word shows in
-the matrix where it goes.
+the matrix where it goes. Ribbons show the same for a span: at first the sentence that costs most,
+then the one of the selected token, or what is dragged over in the text.
 
 Python side::
 
@@ -18,8 +19,8 @@ Python side::
 (in the matrix, the costs or the text) selects it: the address is replaced, other views hear
 `hara:select`, and the selection bus passes it on to Python. The component has no triggers.
 
-For tests, the root (`.htp`) carries data-ready, data-builds, data-sample, data-token and data-atom;
-cells of the text are `[data-cell]`.
+For tests, the root (`.htp`) carries data-ready, data-builds, data-sample, data-token, data-atom and
+data-span ("from-to"); cells of the text are `[data-cell]`.
 """
 
 from pathlib import Path
@@ -46,7 +47,12 @@ MODULES = (
     "../shared/selection",
     "../shared/view",
     "frame",
+    "span",
+    "matrix",
     "paint",
+    "ribbons",
+    "theme",
+    "pointing",
     "running",
     "tooltip",
     "component",

@@ -3,15 +3,24 @@
 import { visible } from "../shared/cells.js";
 import { FrameError } from "../shared/envelope.js";
 import { SharedSelection } from "../shared/selection.js";
-import { clamped, fitted, itemAt, panned, revealed, zoomed } from "../shared/view.js";
-import { colourScale, isDark } from "../token_heatmap/colour.js";
+import { clamped, fitted, revealed, zoomed } from "../shared/view.js";
+import { colourScale } from "../token_heatmap/colour.js";
 import { make } from "../token_heatmap/dom.js";
-import { costDomain, mainAtom, parsePlan } from "./frame.js";
-import { atomAt, boxesOf, GUTTER, paint } from "./paint.js";
+import { costDomain, parsePlan } from "./frame.js";
+import { MatrixBitmap } from "./matrix.js";
+import { boxesOf, GUTTER, paint } from "./paint.js";
+import { listen } from "./pointing.js";
+import { Ribbons } from "./ribbons.js";
 import { RunningText } from "./running.js";
+import { dearestSentence, neighbour, NOTHING, sentenceAt, spanOf } from "./span.js";
+import { themeOf } from "./theme.js";
 import { tipFor } from "./tooltip.js";
 
-const NOTHING = { token: null, atom: null };
+const TEXT_PARTS = [
+  ["cost", "cost"],
+  ["feature", "feature part"],
+  ["structure", "structure part"],
+];
 const OUTCOMES = new Map([
   [true, "right"],
   [false, "wrong"],
@@ -23,8 +32,9 @@ export class TransportPlan {
     this.builds = 0;
     this.hover = NOTHING;
     this.pinnedAtom = null;
+    this.part = "cost";
+    this.bitmap = new MatrixBitmap();
     this.title = make("span", {});
-    this.colours = make("span", { class: "dim" });
     const button = (text, label, on) =>
       make("button", { type: "button", text, title: label, "aria-label": label, on: { click: on } });
     this.bar = make("div", {
@@ -37,32 +47,52 @@ export class TransportPlan {
         button("fit", "Show the whole rollout", () => this.setView(fitted(this.frame.tokens, this.width))),
       ],
     });
-    this.canvas = make("canvas", { tabindex: "0", role: "img" });
+    this.canvas = make("canvas", { class: "matrix", tabindex: "0", role: "img" });
     this.text = new RunningText({
       point: (token, event) => this.point({ token, atom: null }, event),
       pick: (token) => this.pick(token),
+      span: (a, b) => this.setSpan(spanOf(a, b)),
     });
+    this.ribbons = new Ribbons({
+      point: (place, event) => this.point(place, event),
+      pick: (token) => this.pick(token),
+      pickAtom: (atom) => this.pickAtom(atom),
+      sentence: (step) => this.frame && this.setSpan(neighbour(this.frame, this.span, step)),
+    });
+    this.buildColours();
     this.tip = make("div", { class: "tip", role: "tooltip", hidden: true });
     this.spoken = make("div", { class: "spoken", role: "status" });
-    root.replaceChildren(this.bar, this.canvas, this.colours, this.text.element, this.tip, this.spoken);
+    root.replaceChildren(
+      this.bar,
+      this.canvas,
+      this.colourBar,
+      this.text.element,
+      this.ribbons.bar,
+      this.ribbons.canvas,
+      this.tip,
+      this.spoken,
+    );
     this.selection = new SharedSelection("transport_plan", () => this.follow());
-    this.listen();
+    listen(this);
   }
 
-  listen() {
-    const { canvas } = this;
-    canvas.addEventListener("pointermove", (event) => this.onPointer(event));
-    canvas.addEventListener("pointerleave", (event) => this.point(NOTHING, event));
-    canvas.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0 || !this.frame) return;
-      this.drag = { x: event.clientX, from: this.view, moved: false };
-      canvas.setPointerCapture(event.pointerId);
+  // Which part of the cost the text is coloured by.
+  buildColours() {
+    this.colours = make("span", { class: "dim" });
+    this.partButtons = TEXT_PARTS.map(([part, text]) =>
+      make("button", { type: "button", text, "data-part": part, on: { click: () => this.colourBy(part) } }),
+    );
+    this.colourBar = make("div", {
+      class: "bar parts",
+      children: [make("span", { class: "dim", text: "Text by" }), ...this.partButtons, this.colours],
     });
-    canvas.addEventListener("pointerup", (event) => this.onRelease(event));
-    canvas.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
-    canvas.addEventListener("keydown", (event) => this.onKey(event));
-    this.resize = new ResizeObserver(() => this.onResize());
-    this.resize.observe(canvas);
+  }
+
+  colourBy(part) {
+    this.part = part;
+    if (!this.frame) return;
+    this.costScale = colourScale(costDomain(this.frame, part), false, this.theme.dark);
+    this.redraw();
   }
 
   dispose() {
@@ -94,12 +124,13 @@ export class TransportPlan {
     this.builds += 1;
     this.hover = NOTHING;
     if (!same) this.view = null;
+    if (!same || !this.span) this.span = dearestSentence(frame);
     if (this.pinnedAtom >= frame.atoms.length) this.pinnedAtom = null;
     this.domain = costDomain(frame);
     this.text.load(frame);
     const outcome = OUTCOMES.get(frame.success) ?? "unscored";
     this.title.textContent = `Rollout ${frame.sample} (${outcome}): ${frame.tokens} tokens → ${frame.atoms.length} atoms`;
-    this.canvas.setAttribute("aria-label", `Transport plan. ${this.title.textContent}. Arrow keys move from token to token.`);
+    this.canvas.setAttribute("aria-label", `Transport plan. ${this.title.textContent}. Arrow keys move from token to token, brackets from sentence to sentence.`);
     this.readTheme();
     this.onResize();
     this.follow();
@@ -108,22 +139,9 @@ export class TransportPlan {
   }
 
   readTheme() {
-    const style = getComputedStyle(this.root);
-    const property = (name, fallback) => style.getPropertyValue(name).trim() || fallback;
-    const dark = isDark(property("--st-background-color", "#ffffff"));
-    this.theme = {
-      dark,
-      ink: style.color,
-      dim: property("--st-gray-color", dark ? "#a3a9b5" : "#5b6472"),
-      line: property("--st-border-color", dark ? "#333a46" : "#dde1e8"),
-      panel: property("--st-secondary-background-color", dark ? "#1d222b" : "#f1f3f6"),
-      accent: property("--st-primary-color", dark ? "#7aa5ee" : "#2f5fb3"),
-      feature: dark ? "#4d8fd6" : "#4a86c8",
-      structure: dark ? "#d99a4e" : "#dc8f3c",
-      font: style.fontFamily,
-    };
-    this.scale = planScale(dark);
-    this.costScale = colourScale(this.domain, false, dark);
+    this.theme = themeOf(this.root);
+    const { dark } = this.theme;
+    this.costScale = colourScale(costDomain(this.frame, this.part), false, dark);
     this.wordScale = colourScale([0, 1], false, dark); // pale enough for text on it
     this.root.dataset.theme = dark ? "dark" : "light";
   }
@@ -168,7 +186,7 @@ export class TransportPlan {
   }
 
   paint() {
-    const { canvas, frame, view, theme, scale, domain, hover, pinnedAtom } = this;
+    const { canvas, frame, view, theme, domain, hover, pinnedAtom, span } = this;
     const boxes = boxesOf(frame.atoms.length, view);
     this.boxes = boxes;
     const ratio = window.devicePixelRatio || 1;
@@ -179,17 +197,25 @@ export class TransportPlan {
     const pen = canvas.getContext("2d");
     pen.scale(ratio, ratio);
     const pinned = this.pinned();
-    paint(pen, { frame, view, boxes, width, theme, scale, domain, hover, pinned, pinnedAtom });
+    const bitmap = this.bitmap.of(frame, view, this.width, theme.dark);
+    paint(pen, { frame, view, boxes, width, theme, bitmap, domain, span, hover, pinned, pinnedAtom });
+    const { costScale } = this;
+    this.ribbons.draw({ frame, span, theme, costScale, hover, pinned, pinnedAtom });
   }
 
   colourText() {
     const atom = this.hover.token === null ? (this.hover.atom ?? this.pinnedAtom) : this.pinnedAtom;
-    this.text.colour({ atom, costScale: this.costScale, shareScale: this.wordScale });
+    const { part, costScale, wordScale } = this;
+    this.text.colour({ atom, part, costScale, shareScale: wordScale });
+    this.text.bracket(this.span);
+    for (const button of this.partButtons)
+      button.setAttribute("aria-pressed", String(atom === null && button.dataset.part === part));
     this.colours.textContent =
       atom === null
-        ? "Text coloured by cost (novelty). Point at an atom to see which words flow into it; click a word or a column to select it; drag to move, ctrl + wheel to zoom."
-        : `Text coloured by what flows into atom ${this.frame.atoms[atom].name}: ${visible(this.frame.atoms[atom].text)}`;
+        ? "Point at an atom to see which words flow into it; click selects; ctrl + wheel zooms, dragging moves."
+        : `now by what flows into atom ${this.frame.atoms[atom].name}: ${visible(this.frame.atoms[atom].text)}`;
     this.root.dataset.atom = atom ?? "";
+    this.root.dataset.span = this.span ? `${this.span.from}-${this.span.to}` : "";
   }
 
   // ---- moves ------------------------------------------------------------------------------------
@@ -203,81 +229,30 @@ export class TransportPlan {
   follow() {
     if (!this.frame || !this.view) return;
     const token = this.pinned();
-    if (token !== null) this.view = revealed(this.view, token, this.frame.tokens, this.width);
+    if (token !== null) {
+      this.view = revealed(this.view, token, this.frame.tokens, this.width);
+      if (!this.span || token < this.span.from || token >= this.span.to)
+        this.span = sentenceAt(this.frame, token) ?? this.span;
+    }
     this.text.mark(token, "pinned", true);
     this.redraw();
     Object.assign(this.root.dataset, { sample: this.frame.sample, token: token ?? "" });
   }
 
+  setSpan(span) {
+    if (!span) return;
+    this.span = span;
+    this.redraw();
+  }
+
+  pickAtom(atom) {
+    this.pinnedAtom = this.pinnedAtom === atom ? null : atom;
+    this.redraw();
+  }
+
   pick(token) {
     this.selection.move(this.frame.sample, token === this.pinned() ? null : token);
     this.follow();
-  }
-
-  // Where the pointer is: {token, atom, label: on an atom's name}.
-  placeOf(event) {
-    const box = this.canvas.getBoundingClientRect();
-    const x = event.clientX - box.left - GUTTER;
-    const y = event.clientY - box.top;
-    const atom = atomAt(this.boxes, y, this.frame.atoms.length);
-    if (x < 0) return { token: null, atom };
-    return { token: itemAt(this.view, x, this.frame.tokens), atom };
-  }
-
-  onPointer(event) {
-    if (!this.frame || !this.boxes) return;
-    if (this.drag) {
-      const moved = event.clientX - this.drag.x;
-      if (Math.abs(moved) > 3) this.drag.moved = true;
-      if (this.drag.moved) {
-        this.tip.hidden = true;
-        this.setView(panned(this.drag.from, moved, this.frame.tokens, this.width));
-        return;
-      }
-    }
-    this.point(this.placeOf(event), event);
-  }
-
-  onRelease(event) {
-    const { drag } = this;
-    this.drag = null;
-    if (!drag || drag.moved || !this.boxes) return;
-    const { token, atom } = this.placeOf(event);
-    if (token !== null) this.pick(token);
-    else if (atom !== null) {
-      this.pinnedAtom = this.pinnedAtom === atom ? null : atom;
-      this.redraw();
-    }
-  }
-
-  onWheel(event) {
-    if (!this.frame) return;
-    const x = event.clientX - this.canvas.getBoundingClientRect().left - GUTTER;
-    if (event.ctrlKey || event.metaKey) this.zoom(Math.exp(-event.deltaY / 300), Math.max(0, x));
-    else if (Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey)
-      this.setView(
-        panned(this.view, -(event.deltaX || event.deltaY), this.frame.tokens, this.width),
-      );
-    else return; // the page scrolls
-    event.preventDefault();
-  }
-
-  onKey(event) {
-    if (!this.frame || event.ctrlKey || event.metaKey || event.altKey) return;
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (step && this.frame.tokens) {
-      const at = this.pinned();
-      const token = at === null ? 0 : Math.max(0, Math.min(this.frame.tokens - 1, at + step));
-      if (token !== at) this.pick(token);
-      const atom = mainAtom(this.frame, token);
-      const name = atom === null ? "no atom" : `atom ${this.frame.atoms[atom].name}`;
-      this.spoken.textContent = `Token ${token}, mostly to ${name}`;
-    } else if (event.key === "+") this.zoom(1.6);
-    else if (event.key === "-") this.zoom(1 / 1.6);
-    else if (event.key === "0") this.setView(fitted(this.frame.tokens, this.width));
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
   }
 
   point(place, event) {
@@ -295,16 +270,6 @@ export class TransportPlan {
     const top = event.clientY - box.top + (below ? 18 : -offsetHeight - 12);
     this.tip.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
   }
-}
-
-// Shares: a root scale, so that a tenth of the mass can still be seen.
-function planScale(dark) {
-  const css = Array.from({ length: 256 }, (_, i) => {
-    const depth = Math.sqrt(i / 255);
-    const [from, to] = dark ? [[24, 30, 42], [122, 190, 255]] : [[236, 242, 250], [21, 74, 150]];
-    return `rgb(${from.map((c, j) => Math.round(c + (to[j] - c) * depth)).join(",")})`;
-  });
-  return { of: (share) => css[Math.round(255 * Math.max(0, Math.min(1, share)))] };
 }
 
 const plans = new WeakMap(); // mount point -> TransportPlan

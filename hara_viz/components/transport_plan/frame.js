@@ -10,7 +10,7 @@ export function parsePlan(bytes) {
 }
 
 function readPlan(bytes) {
-  const { header, body } = openEnvelope(bytes, "HARAPLAN", 1);
+  const { header, body } = openEnvelope(bytes, "HARAPLAN", 2);
   const { tokens } = header;
   demand(isCount(header.sample) && isCount(tokens), "the rollout has no length");
   demand(Array.isArray(header.atoms), "its header lacks atoms");
@@ -19,6 +19,11 @@ function readPlan(bytes) {
     return { name, location, mass, spread, text: String(text) };
   });
   const cells = readCells(header.cells, tokens);
+  const steps = header.steps ?? null;
+  demand(
+    Array.isArray(steps) && steps.every((t, i) => isCount(t) && t < tokens && (!i || t > steps[i - 1])),
+    "its sentences are out of order",
+  );
   const blocks = new BlockReader(body);
   const frame = {
     content: String(header.content),
@@ -27,6 +32,7 @@ function readPlan(bytes) {
     tokens,
     atoms,
     cells,
+    steps,
     shares: blocks.take(Uint16Array, tokens * atoms.length),
     own: blocks.take(Uint8Array, tokens),
     feature: blocks.take(Float32Array, tokens),
@@ -45,6 +51,13 @@ export function costOf(frame, token) {
   return frame.feature[token] + frame.structure[token];
 }
 
+// The parts of a cost by name, for whoever colours by them.
+export const PARTS = {
+  cost: costOf,
+  feature: (frame, token) => frame.feature[token],
+  structure: (frame, token) => frame.structure[token],
+};
+
 // The atoms that take most of a token, largest first.
 export function topAtoms(frame, token, count = 3) {
   if (!frame.own[token]) return [];
@@ -61,10 +74,10 @@ export function mainAtom(frame, token) {
 }
 
 // [low, high] of the costs: 0 to their 98 % quantile, so that one outlier does not wash out the rest.
-export function costDomain(frame) {
+export function costDomain(frame, part = "cost") {
   const known = Array.from(frame.own.keys())
     .filter((t) => frame.own[t])
-    .map((t) => costOf(frame, t))
+    .map((t) => PARTS[part](frame, t))
     .sort((a, b) => a - b);
   if (!known.length) return [0, 1];
   const high = known[Math.floor(0.98 * (known.length - 1))];

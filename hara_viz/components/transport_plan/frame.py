@@ -6,6 +6,7 @@ An envelope (`shared/envelope.py`) with magic "HARAPLAN". Header:
     cells   the rollout's display cells, [text, n_tokens, special]
     atoms   K of [name, location, mass, spread, text], in reading order: `name` is the column of the
             plan, `text` the words that stand for the atom
+    steps   the first token of each sentence of the rollout, rising; empty: it was not cut
 
 Blocks: shares [T, K] u16, share / 65535 of the token's mass that flows into the atom; own [T] u8,
 0 where the policy did not sample the token (no mass, no cost); feature [T] f32 and structure [T]
@@ -14,7 +15,9 @@ f32, the two parts of the token's cost (6), NaN where there is none.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +26,7 @@ from hara_viz.components.shared.cells import ShownCell, cells_from_json, cells_t
 from hara_viz.components.shared.envelope import pack, pad4, unpack
 from hara_viz.errors import FormatError, ShapeError
 
-MAGIC, VERSION = b"HARAPLAN", 1
+MAGIC, VERSION = b"HARAPLAN", 2
 _FULL = 65535
 
 
@@ -55,6 +58,8 @@ class PlanFrame:
     """[T] feature part of the cost, NaN where `own` is False."""
     structure: np.ndarray
     """[T] structure part."""
+    steps: tuple[int, ...] = ()
+    """First token of each sentence, rising."""
 
 
 def plan_frame(
@@ -67,6 +72,7 @@ def plan_frame(
     own: np.ndarray,
     feature: np.ndarray,
     structure: np.ndarray,
+    steps: Sequence[int] = (),
 ) -> PlanFrame:
     """A frame from a plan as the solver gives it.
 
@@ -79,6 +85,7 @@ def plan_frame(
         own: [T] bool with T_own times True.
         feature: [T] cost, only looked at where `own`.
         structure: [T].
+        steps: first token of each sentence.
 
     Raises:
         ShapeError: the parts do not fit each other.
@@ -100,6 +107,7 @@ def plan_frame(
         own=own,
         feature=np.where(own, feature, np.nan),
         structure=np.where(own, structure, np.nan),
+        steps=tuple(steps),
     )
     _check(frame)
     return frame
@@ -119,6 +127,7 @@ def encode(frame: PlanFrame) -> bytes:
         "tokens": len(frame.own),
         "cells": cells_to_json(frame.cells),
         "atoms": [list(atom) for atom in frame.atoms],
+        "steps": list(frame.steps),
     }
     blocks = [
         np.rint(np.clip(frame.shares, 0, 1) * _FULL).astype("<u2").tobytes(),
@@ -141,6 +150,7 @@ def decode(data: bytes) -> PlanFrame:
         n_tokens = int(header["tokens"])
         atoms = tuple(_atom(atom) for atom in header["atoms"])
         cells = cells_from_json(header["cells"])
+        steps = tuple(int(step) for step in header["steps"])
         sample, success = int(header["sample"]), header["success"]
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(f"the header of the plan's frame is damaged ({error!r})") from error
@@ -162,6 +172,7 @@ def decode(data: bytes) -> PlanFrame:
         own=own.astype(bool),
         feature=feature,
         structure=structure,
+        steps=steps,
     )
 
 
@@ -179,3 +190,5 @@ def _check(frame: PlanFrame) -> None:
             f"a plan's frame of {n_tokens} tokens and {n_atoms} atoms got shares, feature, "
             f"structure and cells of {shapes}"
         )
+    if any(not 0 <= a < b for a, b in pairwise((*frame.steps, n_tokens))):
+        raise ShapeError(f"sentences start at {frame.steps} in a rollout of {n_tokens} tokens")

@@ -33,7 +33,8 @@ export function atomAt(boxes, y, nAtoms) {
   return y >= boxes.top && atom >= 0 && atom < nAtoms ? atom : null;
 }
 
-// `scene`: {frame, view, boxes, width, theme, scale, hover: {token, atom}, pinned, pinnedAtom}
+// `scene`: {frame, view, boxes, width, theme, bitmap, domain, span, hover: {token, atom}, pinned,
+// pinnedAtom}
 export function paint(pen, scene) {
   const { boxes, width, theme } = scene;
   pen.clearRect(0, 0, width, boxes.height);
@@ -47,43 +48,30 @@ export function paint(pen, scene) {
   pen.translate(plot.x, 0);
   paintMatrix(pen, scene, plot.width);
   paintCosts(pen, scene, plot.width);
+  paintSpan(pen, scene);
   paintCross(pen, scene, plot.width);
   paintTop(pen, scene, plot.width);
   pen.restore();
   paintLabels(pen, scene);
 }
 
-// One column of pixels at a time: where several tokens share it, the largest share shows, so that a
-// lone token is not averaged away.
-function paintMatrix(pen, { frame, view, boxes, scale, theme }, width) {
+// Cells from the bitmap; gaps between them once there is room.
+function paintMatrix(pen, { frame, view, boxes, bitmap, theme }, width) {
   pen.fillStyle = theme.panel;
   const end = Math.min(width, pixelOf(view, frame.tokens));
-  pen.fillRect(0, boxes.top, end, boxes.bottom - boxes.top);
-  const step = Math.max(1, view.per);
-  const first = Math.floor(view.from);
-  const gap = boxes.rowHeight > 9 ? 1 : 0;
-  const drawCell = (x, w, atom, share) => {
-    if (share < 0.004) return;
-    pen.fillStyle = scale.of(share);
-    pen.fillRect(x, boxes.top + atom * boxes.rowHeight, w, boxes.rowHeight - gap);
-  };
-  if (view.per >= 1) {
-    for (let t = first; t < frame.tokens && pixelOf(view, t) < width; t++) {
-      const x = pixelOf(view, t);
-      for (let a = 0; a < frame.atoms.length; a++)
-        drawCell(x, step - (step > 5 ? 1 : 0) + 0.3, a, shareOf(frame, t, a));
-    }
-    return;
-  }
-  for (let x = 0; x < end; x++) {
-    const from = Math.floor(view.from + x / view.per);
-    const to = Math.min(frame.tokens, Math.max(from + 1, Math.floor(view.from + (x + 1) / view.per)));
-    for (let a = 0; a < frame.atoms.length; a++) {
-      let most = 0;
-      for (let t = from; t < to; t++) most = Math.max(most, shareOf(frame, t, a));
-      drawCell(x, 1, a, most);
-    }
-  }
+  const height = boxes.bottom - boxes.top;
+  pen.fillRect(0, boxes.top, end, height);
+  if (!bitmap) return;
+  const { image, columns } = bitmap;
+  pen.imageSmoothingEnabled = false;
+  pen.drawImage(image, columns.x, boxes.top, columns.width, height);
+  pen.fillStyle = theme.panel;
+  if (boxes.rowHeight > 9)
+    for (let a = 1; a <= frame.atoms.length; a++)
+      pen.fillRect(0, boxes.top + a * boxes.rowHeight - 1, end, 1);
+  if (view.per > 5)
+    for (let c = 1; c <= columns.count; c++)
+      pen.fillRect(columns.x + c * view.per - 1, boxes.top, 1, height);
 }
 
 function paintCosts(pen, { frame, view, boxes, theme, domain }, width) {
@@ -109,6 +97,15 @@ function paintCosts(pen, { frame, view, boxes, theme, domain }, width) {
   }
   pen.fillStyle = theme.line;
   pen.fillRect(0, boxes.costsBottom, width, 1);
+}
+
+// A bracket over the span whose ribbons are shown.
+function paintSpan(pen, { view, boxes, theme, span }) {
+  if (!span) return;
+  const x = pixelOf(view, span.from);
+  const w = Math.max(2, (span.to - span.from) * view.per);
+  pen.fillStyle = theme.structure;
+  pen.fillRect(x, boxes.top - 3, w, 2.5);
 }
 
 function paintCross(pen, { frame, view, boxes, theme, hover, pinned, pinnedAtom }, width) {
@@ -203,7 +200,7 @@ function paintLabels(pen, { frame, boxes, theme, hover, pinned, pinnedAtom }) {
   }
 }
 
-function clipped(pen, text, width) {
+export function clipped(pen, text, width) {
   if (pen.measureText(text).width <= width) return text;
   const letters = Array.from(text);
   let low = 0;

@@ -3,23 +3,34 @@
 
 import { cellAt } from "../shared/cells.js";
 import { make } from "../token_heatmap/dom.js";
-import { costOf, shareOf } from "./frame.js";
+import { PARTS, shareOf } from "./frame.js";
 
 const WINDOW = 3000; // cells
 
 export class RunningText {
-  constructor({ point, pick }) {
+  constructor({ point, pick, span }) {
     this.element = make("div", { class: "running", tabindex: "0", role: "region" });
     this.element.setAttribute("aria-label", "The rollout as running text");
     const tokenOf = (event) => {
       const cell = event.target.closest?.("[data-cell]")?.dataset.cell;
       return cell === undefined ? null : this.frame.cells.first[Number(cell)];
     };
-    this.element.addEventListener("pointermove", (event) => point(tokenOf(event), event));
+    // Dragging over words chooses a span, a click one token.
+    this.element.addEventListener("pointerdown", (event) => {
+      this.drag = { from: tokenOf(event), moved: false };
+    });
+    this.element.addEventListener("pointermove", (event) => {
+      const token = tokenOf(event);
+      const from = event.buttons & 1 ? (this.drag?.from ?? null) : null;
+      if (from !== null && token !== null && token !== from) this.drag.moved = true;
+      if (from !== null && token !== null && this.drag.moved) span(from, token);
+      point(token, event);
+    });
     this.element.addEventListener("pointerleave", (event) => point(null, event));
     this.element.addEventListener("click", (event) => {
       const token = tokenOf(event);
-      if (token !== null) pick(token);
+      if (token !== null && !this.drag?.moved) pick(token);
+      this.drag = null;
     });
   }
 
@@ -32,6 +43,7 @@ export class RunningText {
     const { texts, special } = this.frame.cells;
     const start = Math.max(0, Math.min(around - WINDOW / 2, texts.length - WINDOW));
     this.start = Math.floor(start);
+    this.shown = null;
     this.spans = texts.slice(this.start, this.start + WINDOW).map((text, i) =>
       make("span", {
         "data-cell": this.start + i,
@@ -48,17 +60,29 @@ export class RunningText {
     );
   }
 
-  // Colours: `atom` null: cost by `costScale`; else the share of each token that flows there.
-  colour({ atom, costScale, shareScale }) {
+  // Colours: `atom` null: a part of the cost by `costScale`; else the share of each token that flows
+  // there. What is shown already is left alone: pointing around must not cost thousands of styles.
+  colour({ atom, part, costScale, shareScale }) {
     const { frame } = this;
+    const key = atom === null ? costScale : `${atom} ${shareScale.css[255]}`;
+    if (this.shown === key) return;
+    this.shown = key;
     this.spans.forEach((span, i) => {
       const first = frame.cells.first[this.start + i];
       if (!frame.own[first]) {
         span.style.backgroundColor = "";
         return;
       }
-      const value = atom === null ? costOf(frame, first) : shareOf(frame, first, atom);
+      const value = atom === null ? PARTS[part](frame, first) : shareOf(frame, first, atom);
       span.style.backgroundColor = (atom === null ? costScale : shareScale).of(value) ?? "";
+    });
+  }
+
+  // Marks the cells of a span.
+  bracket(span) {
+    this.spans.forEach((element, i) => {
+      const first = this.frame.cells.first[this.start + i];
+      element.classList.toggle("bracketed", span !== null && span.from <= first && first < span.to);
     });
   }
 
