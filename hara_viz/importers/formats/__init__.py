@@ -5,9 +5,31 @@ A new layout is a file with a `FORMAT` and a line here.
 
 from hara_viz.errors import InvalidInputError
 from hara_viz.importers.foreign import Format
-from hara_viz.importers.formats import trl
+from hara_viz.importers.formats import (
+    generic,
+    nemo_rl,
+    open_instruct,
+    prime_rl,
+    relax,
+    roll,
+    skyrl,
+    trl,
+    verifiers,
+    verl,
+)
 
-FORMATS: tuple[Format, ...] = (trl.FORMAT,)
+FORMATS: tuple[Format, ...] = (
+    trl.FORMAT,
+    verl.FORMAT,
+    prime_rl.FORMAT,
+    verifiers.FORMAT,
+    nemo_rl.FORMAT,
+    open_instruct.FORMAT,
+    skyrl.FORMAT,
+    relax.FORMAT,
+    roll.FORMAT,
+    generic.FORMAT,
+)
 
 
 def format_named(name: str) -> Format | None:
