@@ -7,11 +7,8 @@ that fails or is stopped leaves nothing.
 from __future__ import annotations
 
 import json
-import os
 import platform
-import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +17,8 @@ from typing import Any
 import torch
 
 from hara_viz import __version__
-from hara_viz.errors import InvalidInputError, StoreError
+from hara_viz.backend.import_place import move, refuse_taken, staging
+from hara_viz.errors import InvalidInputError
 from hara_viz.importers import (
     Collection,
     GroupBuilder,
@@ -39,7 +37,6 @@ from hara_viz.models.prompt import plain_text
 from hara_viz.problems import ColumnMap, load_problems
 from hara_viz.store import RunWriter
 from hara_viz.store.files import write_text
-from hara_viz.store.lock import FileLock
 from hara_viz.store.text_json import to_json
 from hara_viz.types import (
     CheckpointInfo,
@@ -117,12 +114,12 @@ def import_run(job: ImportJob, report: Report = ignore_progress) -> ImportReport
         HaraError: nothing could be imported; no run is left behind.
     """
     source, format_ = open_source(job.source), format_named(job.format)
-    _refuse_taken(job.out)
+    refuse_taken(job.out)
     format_ = format_ or detect(source)
     problems = _problems(job)
     reader = _reader(job)
     builder = GroupBuilder(None if reader is None else tokenizer_of(reader, job.model), problems)
-    with _staging(job.out) as folder:
+    with staging(job.out) as folder:
         spool = Spool(folder)
         try:
             found = collect(source, format_, spool, check=builder.check, report=report)
@@ -135,7 +132,7 @@ def import_run(job: ImportJob, report: Report = ignore_progress) -> ImportReport
             final = _write(made, job, _checkpoint(job, reader), found, builder, report)
         finally:
             spool.close()
-        _move(made, job.out)
+        move(made, job.out)
     return final
 
 
@@ -283,51 +280,3 @@ def _asked(job: ImportJob) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     return str(value.resolve()) if isinstance(value, Path) else value
-
-
-def _refuse_taken(out: Path) -> None:
-    if out.is_dir() and not any(out.iterdir()):
-        return
-    if out.exists():
-        what = "a run already" if (out / "run.json").exists() else "there already"
-        raise InvalidInputError(f"{out} is {what}; remove it or choose another --out")
-
-
-@contextmanager
-def _staging(out: Path) -> Iterator[Path]:
-    """A hidden folder beside `out`; it is gone afterwards, and so is what a killed import left."""
-    folder = out.parent / f".{out.name}.importing"
-    made = [place for place in (out.parent, *out.parent.parents) if not place.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"{folder} could not be made: {error.strerror}; choose another --out"
-        ) from error
-    lock = FileLock(folder / ".lock", f"an import to {out}")
-    try:
-        for left in folder.iterdir():
-            if left.is_dir():
-                shutil.rmtree(left)
-        yield folder
-    finally:
-        lock.release()
-        shutil.rmtree(folder, ignore_errors=True)
-        _remove_empty(made)
-
-
-def _remove_empty(folders: Sequence[Path]) -> None:
-    for folder in folders:
-        try:
-            folder.rmdir()
-        except OSError:  # the run stands in it
-            return
-
-
-def _move(made: Path, out: Path) -> None:
-    try:
-        os.rename(made, out)
-    except OSError as error:
-        raise StoreError(
-            f"{out} could not be made: {error.strerror}; choose another --out"
-        ) from error

@@ -8,7 +8,7 @@
 | `foreign.py` | the records: `ForeignRollout`, `Format`, why a record is left out |
 | `values.py` | how is one foreign value read as number, text, ids or chat turns? |
 | `detect.py` | which layout do these files have? |
-| `collect.py` | which rollouts form a group? (rows wait in `spool.py`, not in memory) |
+| `grouping.py` | which rollouts form a group? (rows wait in `spool.py`, not in memory) |
 | `report.py` | what was found, what is missing, what was left out and why |
 | `tokenizer.py` | what is asked of a tokenizer; whoever calls hands one in |
 | `prompts.py`, `problem_index.py` | which problem does a prompt pose, and as which ids? |
@@ -19,8 +19,8 @@ Nothing here knows a model, the store or a screen. Pickles are never opened.
 """
 
 from hara_viz.importers.build import GroupBuilder
-from hara_viz.importers.collect import Collection, collect
 from hara_viz.importers.formats import FORMATS, format_named
+from hara_viz.importers.grouping import Collection, collect
 from hara_viz.importers.report import ImportReport
 from hara_viz.importers.sources import Source, open_source
 from hara_viz.importers.tokenizer import Tokenizer

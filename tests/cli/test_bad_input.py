@@ -29,6 +29,10 @@ def place(tmp_path: Path, tiny_policy_dir: Path) -> Path:
     (tmp_path / "not-a-model").mkdir()
     (tmp_path / "not-a-model" / "notes.txt").write_text("hello")
     (tmp_path / "text.gguf").write_text("not a GGUF file")
+    dump = {"prompt": "What is 1 + 1?", "completion": "2", "reward": 1.0}
+    (tmp_path / "dump.jsonl").write_text(json.dumps(dump) + "\n")
+    (tmp_path / "torn.jsonl").write_text(json.dumps(dump)[:30])
+    (tmp_path / "dump.pt").write_bytes(b"\x80\x04")
     (tmp_path / "busy").mkdir()
     (tmp_path / "busy" / "thesis.tex").write_text("dear to me")
     return tmp_path
@@ -42,6 +46,10 @@ def sample(*changes: str) -> list[str]:
     """A good call with some options replaced: later ones win."""
     return ["sample", "--model", "@model", "--problems", "@good.jsonl", "--out", "@run",
             "--max-new-tokens", "4", *changes]  # fmt: skip
+
+
+def import_(*changes: str, source: str = "@dump.jsonl") -> list[str]:
+    return ["import", source, "--out", "@imported", "--model", "@model", *changes]
 
 
 CASES = {
@@ -85,6 +93,20 @@ CASES = {
     "no such layer kept": (["credit", "@kept", "--layer", "3"], "layer 3"),
     "no such problem": (["show", "@kept", "--problem", "zzz"], "zzz"),
     "rewards unknown": (["score", "@kept", "--reward", "vibes"], "vibes"),
+    "nothing to import": (import_(source="@none"), "none"),
+    "a pickle": (import_(source="@dump.pt"), "pickle"),
+    "a torn dump": (import_(source="@torn.jsonl"), "no dump of a known layout"),
+    "columns of no dump": (import_(source="@columns.jsonl"), "spam, eggs"),
+    "a folder without dumps": (import_(source="@busy"), "busy"),
+    "unknown format": (import_("--format", "csv"), "no format 'csv'"),
+    "another format": (import_("--format", "verl"), "verl"),
+    "import over a thesis": (import_("--out", "@busy"), "busy"),
+    "import over a file": (import_("--out", "@good.jsonl"), "good.jsonl"),
+    "import without a model": (["import", "@dump.jsonl", "--out", "@imported"], "--model"),
+    "import nowhere": (["import", "@dump.jsonl", "--model", "@model"], "--out"),
+    "import with no tokenizer": (import_("--model", "@not-a-model"), "not-a-model"),
+    "import with no problems": (import_("--problems", "@none.jsonl"), "none.jsonl"),
+    "import of a run": (import_(source="@kept"), "already"),
     "port": (["app", "--port", "0"], "--port"),
 }
 
@@ -112,6 +134,18 @@ def test_the_good_call_is_good(place: Path) -> None:
     assert result.exit_code == 0, result.output + result.stderr
     assert "What is 1 + 1?" in result.stdout
     assert not (place / "run").exists()
+
+
+def test_the_good_import_is_good(place: Path) -> None:
+    looked = run([*import_(), "--dry-run"], place)
+    assert looked.exit_code == 0, looked.output + looked.stderr
+    assert "1 rows of 1 file(s) hold 1 rollouts in 1 groups" in looked.stdout
+    assert not (place / "imported").exists()
+    result = run(import_(), place)
+    assert result.exit_code == 0, result.output + result.stderr
+    assert "imported is complete" in result.stdout
+    shown = run(["show", "@imported"], place)
+    assert "1/1 right" in shown.stdout, shown.output
 
 
 def test_debug_shows_the_traceback(place: Path) -> None:

@@ -65,7 +65,7 @@ _PER_ROLLOUT = {
 
 def recognises(record: Record, place: Place) -> bool:
     """A prompt and a completion under any of their names."""
-    has_prompt = any(name in record for name in (*PROMPTS, "prompt_ids"))
+    has_prompt = any(name in record for name in (*PROMPTS, "prompt_ids", "messages"))
     names = (*COMPLETIONS, *MANY, "completion_ids")
     return (has_prompt and any(name in record for name in names)) or _is_chat(record)
 

@@ -127,6 +127,9 @@ class _Reading:
                     raise UnusableRowError(line.problem)
                 if not isinstance(line.value, Mapping):
                     raise UnusableRowError("the row is no record", shown(line.value))
+                if not self.format.recognises(line.value, place):
+                    columns_here = ", ".join(str(name)[:40] for name in list(line.value)[:8])
+                    raise UnusableRowError(f"not laid out as {self.format.label}", columns_here)
                 self._add(list(self.format.read(line.value, place)), path)
             except UnusableRowError as error:
                 detail = f": {error.detail}" if error.detail else ""
