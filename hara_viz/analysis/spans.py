@@ -80,7 +80,7 @@ def top_spans(
             int(starts[i]),
             int(stops[i]),
             float(excess[i]),
-            float(values[offsets[rows[i]] :][starts[i] : stops[i]].mean()),
+            float(values[offsets[int(rows[i])] :][starts[i] : stops[i]].mean()),
         )
         for i in ranked
     )

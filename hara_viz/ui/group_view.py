@@ -68,6 +68,13 @@ class GroupView:
         """
         return _values(*self.identity, signal, self.credit) if signal in SIGNALS else None
 
+    def share_below(self, signal: str, value: float) -> float | None:
+        """The share in [0, 1] of the group's tokens with a smaller value; None where unknown."""
+        ranked = _ranked(*self.identity, signal, self.credit)
+        if np.isnan(value) or not ranked.size:
+            return None
+        return float(np.searchsorted(ranked, value)) / ranked.size
+
     @property
     def identity(self) -> tuple[str, int, GroupKey, str, int | None]:
         """Run, its stamp, group, config, layer: equal ones, equal numbers."""
@@ -137,3 +144,17 @@ def refusal(view: GroupView) -> None:
     """Say why the credit that was asked for is not shown."""
     if view.refused:
         st.warning(inert(view.refused, 600) + " Shown instead: uniform GRPO.")
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _ranked(
+    run: str,
+    stamp: int,
+    key: GroupKey,
+    config: str,
+    layer: int | None,
+    name: str,
+    _found: GroupCredit,
+) -> np.ndarray:
+    values = signal_values(name, _found.group, _found.credit)
+    return np.sort(values[~np.isnan(values)]) if values is not None else np.empty(0)

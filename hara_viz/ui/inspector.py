@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -61,10 +60,10 @@ def value_frame(view: GroupView, row: int, token: int) -> pd.DataFrame:
         values = view.values(signal.name)
         if values is None:
             continue
-        value = values[place]
-        known = values[~np.isnan(values)]
-        rank = 100 * float((known < value).mean()) if known.size and not np.isnan(value) else None
-        rows.append({"signal": signal.label, "value": float(value), "rank": rank})
+        value = float(values[place])
+        share = view.share_below(signal.name, value)
+        rank = None if share is None else 100 * share
+        rows.append({"signal": signal.label, "value": value, "rank": rank})
     return pd.DataFrame(rows)
 
 

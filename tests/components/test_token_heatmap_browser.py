@@ -119,7 +119,9 @@ def test_a_click_pins_and_tells_everyone_once(stage: Stage) -> None:
     stage.open("?run=a&signal=advantage")
     cell(stage, 0, 31).click()
     assert state(stage)["token"] == "31"
-    assert stage.page.evaluate("window.sent") == [["pick", {"sample": 0, "token": 31, "linked": True}]]
+    assert stage.page.evaluate("window.sent") == [
+        ["pick", {"sample": 0, "token": 31, "linked": True}]
+    ]
     heard = stage.page.evaluate("window.heard")
     assert heard == [
         {"sample": 0, "token": 31, "source": "token_heatmap", "user": True, "reported": True}
@@ -128,7 +130,10 @@ def test_a_click_pins_and_tells_everyone_once(stage: Stage) -> None:
     assert stage.page.locator(".pinned").count() == 1
     cell(stage, 0, 31).click()
     assert state(stage)["token"] == ""
-    assert stage.page.evaluate("window.sent.at(-1)") == ["pick", {"sample": 0, "token": None, "linked": True}]
+    assert stage.page.evaluate("window.sent.at(-1)") == [
+        "pick",
+        {"sample": 0, "token": None, "linked": True},
+    ]
 
 
 def test_keys_move_at_once_and_report_when_they_rest(stage: Stage) -> None:
@@ -143,7 +148,9 @@ def test_keys_move_at_once_and_report_when_they_rest(stage: Stage) -> None:
     )
     assert (told, state(stage)["token"]) == (0, "15")
     stage.page.wait_for_function("window.sent.length > 0")
-    assert stage.page.evaluate("window.sent") == [["pick", {"sample": 0, "token": 15, "linked": True}]]
+    assert stage.page.evaluate("window.sent") == [
+        ["pick", {"sample": 0, "token": 15, "linked": True}]
+    ]
     stage.page.keyboard.press("n")
     assert (state(stage)["sample"], state(stage)["token"]) == ("2", "")
     stage.page.keyboard.press("p")
