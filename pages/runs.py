@@ -1,8 +1,9 @@
-"""Which runs exist? Start one, watch one grow."""
+"""Which runs exist? Start one, import one, watch one grow."""
 
 import streamlit as st
 
 from hara_viz.ui.frame import inside_frame
+from hara_viz.ui.import_form import import_form
 from hara_viz.ui.job_panel import job_panel
 from hara_viz.ui.link_notes import link_notes
 from hara_viz.ui.run_table import run_table
@@ -17,4 +18,5 @@ st.subheader("Jobs")
 job_panel()
 st.subheader("Start a run")
 start_run()
+import_form()
 run_work()

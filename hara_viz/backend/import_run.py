@@ -20,6 +20,7 @@ from hara_viz import __version__
 from hara_viz.backend.import_place import move, refuse_taken, staging
 from hara_viz.errors import InvalidInputError
 from hara_viz.importers import (
+    FORMATS,
     Collection,
     GroupBuilder,
     ImportReport,
@@ -51,6 +52,8 @@ from hara_viz.types import (
     ignore_progress,
 )
 
+FORMAT_NAMES = {"auto": "found by names and columns", **{f.name: f.label for f in FORMATS}}
+"""As `--format` takes them, with what they are."""
 REPORT = "import.json"
 """Beside `run.json`: what was asked for and what was found."""
 PART_TOKENS, PART_GROUPS = 1 << 17, 64

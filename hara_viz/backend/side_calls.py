@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 
 from hara_viz.backend.credit import GroupCredit, kept_or_computed
+from hara_viz.backend.import_run import ImportReport, look_at
 from hara_viz.backend.job_calls import sample_job
 from hara_viz.credit import CreditConfig
 from hara_viz.errors import FormatError
@@ -13,6 +14,8 @@ from hara_viz.models import load_reader, render_prompt
 from hara_viz.problems import load_problems
 from hara_viz.store import open_run
 from hara_viz.types import GroupKey
+
+ROWS_LOOKED_AT = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,16 @@ def credit_group_at(
     del stamp
     wanted = CreditConfig.from_json(config)
     return kept_or_computed(open_run(path), GroupKey(*key), wanted, layer)
+
+
+def look_at_dump(path: str, stamp: int, format_name: str) -> ImportReport:
+    """What a dump holds, from its first rows; `stamp` tells apart the states of one that grows.
+
+    Raises:
+        HaraError: nothing in it can be read.
+    """
+    del stamp
+    return look_at(path, format_name, limit=ROWS_LOOKED_AT)
 
 
 def preview_prompt(arguments: str) -> PromptPreview:

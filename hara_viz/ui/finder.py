@@ -7,6 +7,7 @@ really is, the loader says when the run starts.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,10 @@ from hara_viz.ui.roots import Roots
 _MAX_DEPTH, _MAX_FOLDERS, _MAX_FOUND = 5, 4000, 300
 _WEIGHTS = (".safetensors", ".bin", ".safetensors.index.json")
 _TABLES = (".jsonl", ".json", ".csv", ".parquet")
+_DUMP = re.compile(
+    r"completions_\d+\.parquet|\d+\.jsonl|traces\.jsonl|(?:train|val)_data_step\d+\.jsonl"
+    r"|(?:train|eval)_rollouts\.jsonl|.+_rollouts_\d+\.jsonl|rollout_dump_data\.step_\d+\.jsonl"
+)
 # Folders of runs and programs hold tables and weights that are neither.
 _PASSED_OVER = {"node_modules", "site-packages", "rollouts", "states", "rewards", "credit", "jobs"}
 _NOT_PROBLEMS = {
@@ -43,6 +48,14 @@ def find_problem_sets(roots: Roots) -> tuple[Path, ...]:
             continue
         tables = (n for n in names if n.endswith(_TABLES) and n not in _NOT_PROBLEMS)
         found += [folder / name for name in tables]
+    return tuple(sorted(set(found))[:_MAX_FOUND])
+
+
+def find_dumps(roots: Roots) -> tuple[Path, ...]:
+    """Folders whose files are named as trainers name their rollout dumps; by path."""
+    found = [
+        folder for folder, names in _walk(roots) if any(_DUMP.fullmatch(name) for name in names)
+    ]
     return tuple(sorted(set(found))[:_MAX_FOUND])
 
 
