@@ -3,9 +3,9 @@
     python -m benchmarks.plan [--tokens 16384] [--atoms 64] [--runs 3] [--json FILE]
 
 A Streamlit page with nothing but the component is opened in Chromium (`HARA_VIZ_CHROMIUM`, or the
-one on the path). Painted: from the start of the navigation to the first frame after the build, medians
-over the runs, the first of which (cold caches) is left out. Hover and zoom: from the event to the
-next frame after it. The claim: painted within 2 s at 16,384 × 64.
+one on the path). Painted: from the start of the navigation to the first frame after the build, the
+median of the visits but for the first (cold caches). Hover and zoom: from the event to the next
+frame after it. The claim: painted within 2 s at 16,384 × 64.
 """
 
 from __future__ import annotations

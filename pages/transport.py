@@ -3,13 +3,16 @@
 import streamlit as st
 
 from hara_viz.ui.atom_tables import atom_tables
+from hara_viz.ui.barycenter_view import barycenter_view
 from hara_viz.ui.empty import explain_no_group
 from hara_viz.ui.exact_panel import exact_panel
 from hara_viz.ui.frame import inside_frame
 from hara_viz.ui.group_view import selected_group
 from hara_viz.ui.link_notes import link_notes
+from hara_viz.ui.pair_table import pair_table
+from hara_viz.ui.pair_view import pair_view
 from hara_viz.ui.plan_view import plan_view, reference_note, rollout_choice
-from hara_viz.ui.solver_panel import refused_note, solver_panel
+from hara_viz.ui.solver_panel import health_badges, refused_note, solver_panel
 from hara_viz.ui.transport_view import transport_view
 
 inside_frame()
@@ -24,11 +27,20 @@ if shown is None:
     st.stop()
 
 rollout_choice(shown)
+health_badges(shown)
 reference_note(shown)
-plan_view(shown)
-atoms, solver, exact = st.tabs(["Barycenters as text", "Solver", "Against exact FGW"])
-with atoms:
-    atom_tables(shown)
+plan, text, pair, solver, exact = st.tabs(
+    ["Plan", "What it usually does", "Two rollouts", "Solver", "Against exact FGW"]
+)
+with plan:
+    plan_view(shown)
+    pair_table(shown)
+with text:
+    barycenter_view(shown)
+    with st.expander("In figures"):
+        atom_tables(shown)
+with pair:
+    pair_view(shown)
 with solver:
     solver_panel(shown)
 with exact:

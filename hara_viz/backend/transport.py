@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from hara_viz.analysis.atom_matching import AtomMatching, match_atoms
 from hara_viz.analysis.atoms import Atom, atom_centres, describe_atoms
 from hara_viz.backend.credit import GroupCredit, credit_group
 from hara_viz.credit import CreditConfig, OutcomeClass
@@ -22,7 +23,10 @@ from hara_viz.errors import InvalidInputError
 from hara_viz.store import Run
 from hara_viz.types import GroupKey
 
-__all__ = ["ClassAtoms", "GroupTransport", "transport_group"]
+__all__ = ["ClassAtoms", "GroupTransport", "RowValues", "row_values", "transport_group"]
+
+RowValues = dict[int, tuple[np.ndarray, np.ndarray]]
+"""By row of the group: normalised states [T, D] and locations [T] of its own tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +42,19 @@ class ClassAtoms:
     """Rows of the group whose tokens the atoms are made of."""
     plans: tuple[np.ndarray, ...]
     """Their plans [T_r, K]."""
+    costs: tuple[float, ...]
+    """What each of these plans costs: the mean novelty of the row's own tokens."""
+
+    @property
+    def closest(self) -> int:
+        """The row whose plan costs least: the real rollout that comes nearest to the barycenter."""
+        return self.rows[int(np.argmin(self.costs))]
+
+    @property
+    def locations(self) -> np.ndarray:
+        """[K] by column."""
+        by_column = sorted(self.atoms, key=lambda atom: atom.index)
+        return np.array([atom.location for atom in by_column])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +67,8 @@ class GroupTransport:
     """The class's own barycenter, by outcome; lone classes have none."""
     target: dict[bool, ClassAtoms]
     """The support that the class's plans lead to: its own, the other class's, or the group's."""
+    matching: AtomMatching | None
+    """Of the right barycenter's atoms with the wrong one's; None unless there are both."""
 
     def plan(self, row: int) -> Tensor | None:
         """[T, K] over the own tokens of a row; None: it has none."""
@@ -85,16 +104,25 @@ def transport_group(
     plain = found
     if hara.reference != "same_outcome":
         plain = credit_group(run, key, replace(hara, reference="same_outcome"), layer)
-    classes = _states_by_row(run, found)
+    classes = row_values(run, found)
     own = {
-        outcome.success: _atoms_of(outcome.success, [outcome], classes)
+        outcome.success: _atoms_of(outcome.success, [outcome], classes, plain)
         for outcome in plain.credit.outcomes
         if outcome.plans
     }
-    return GroupTransport(found=found, own=own, target=_targets(found, own, classes))
+    return GroupTransport(
+        found=found,
+        own=own,
+        target=_targets(found, own, classes),
+        matching=_matching(own, found.config.alpha),
+    )
 
 
-RowValues = dict[int, tuple[np.ndarray, np.ndarray]]
+def _matching(own: dict[bool, ClassAtoms], alpha: float) -> AtomMatching | None:
+    if len(own) < 2:
+        return None
+    right, wrong = own[True], own[False]
+    return match_atoms(right.centres, right.locations, wrong.centres, wrong.locations, alpha)
 
 
 def _targets(
@@ -104,17 +132,19 @@ def _targets(
     outcomes = [outcome for outcome in found.credit.outcomes if outcome.plans]
     reference = found.config.reference
     if reference == "group":
-        return {o.success: _atoms_of(o.success, outcomes, classes) for o in outcomes}
+        return {o.success: _atoms_of(o.success, outcomes, classes, found) for o in outcomes}
     if reference == "opposite_outcome":
         # A lone rollout is its class's barycenter here: its own plan names the atoms then.
         return {
-            o.success: own.get(not o.success) or _atoms_of(o.success, [o], classes)
+            o.success: own.get(not o.success) or _atoms_of(o.success, [o], classes, found)
             for o in outcomes
         }
     return {o.success: own[o.success] for o in outcomes if o.success in own}
 
 
-def _atoms_of(success: bool, outcomes: list[OutcomeClass], classes: RowValues) -> ClassAtoms:
+def _atoms_of(
+    success: bool, outcomes: list[OutcomeClass], classes: RowValues, solved: GroupCredit
+) -> ClassAtoms:
     rows = [row for outcome in outcomes for row in outcome.rows]
     plans = [plan.double().cpu().numpy() for outcome in outcomes for plan in outcome.plans]
     states = [classes[row][0] for row in rows]
@@ -129,11 +159,24 @@ def _atoms_of(success: bool, outcomes: list[OutcomeClass], classes: RowValues) -
         centres=atom_centres(plans, states),
         rows=tuple(rows),
         plans=tuple(plans),
+        costs=tuple(_cost_of(solved, row) for row in rows),
     )
 
 
-def _states_by_row(run: Run, found: GroupCredit) -> RowValues:
-    """Normalised states [T, D] and locations [T] of the own tokens of every scored row."""
+def _cost_of(found: GroupCredit, row: int) -> float:
+    """Tokens that the policy did not sample have novelty 0 and do not count."""
+    mask = found.group.rollouts[row].sampled_mask
+    novelty = found.of_row(found.credit.novelty, row).double()
+    own = len(novelty) if mask is None else sum(mask)
+    return float(novelty.sum()) / max(own, 1)
+
+
+def row_values(run: Run, found: GroupCredit) -> RowValues:
+    """Normalised states and locations of every scored row, in the space of its plans.
+
+    Raises:
+        InvalidInputError: the run does not keep the group's states.
+    """
     group, config = found.group, found.config
     states = None if found.layer is None else run.load_states(group.key, found.layer)
     if states is None:

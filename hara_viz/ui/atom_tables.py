@@ -1,4 +1,4 @@
-"""Barycenter atoms as readable text, in reading order, both outcomes side by side."""
+"""The atoms of both barycenters as tables, in reading order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import streamlit as st
 
 from hara_viz.analysis.atoms import nearest_atoms
 from hara_viz.backend.transport import ClassAtoms
-from hara_viz.ui import state
+from hara_viz.ui.barycenter_view import why_empty
 from hara_viz.ui.click_table import click_table
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.inspector import completion_token
@@ -45,16 +45,16 @@ _COLUMNS = {
 
 
 def atom_tables(shown: TransportView) -> None:
-    """What the policy usually does when it is right, and when it is wrong."""
+    """The atoms of both barycenters in figures."""
     sides = st.columns(2, gap="small")
     for side, success, word in zip(sides, (True, False), ("right", "wrong"), strict=True):
         with side:
             atoms = shown.transport.own.get(success)
             if atoms is None:
-                _explain(shown.view, success, word)
+                st.caption(why_empty(shown.view, success))
                 continue
             rows = len({m.row for atom in atoms.atoms for m in atom.mentions})
-            st.markdown(f"**What it usually does when it is {word}** ({count(rows, 'rollout')})")
+            st.markdown(f"**Atoms of the {word} barycenter** ({count(rows, 'rollout')})")
             click_table(
                 atom_frame(shown.view, atoms, shown.transport.own.get(not success)),
                 atom_targets(shown.view, atoms),
@@ -64,9 +64,8 @@ def atom_tables(shown: TransportView) -> None:
                 max_rows=12,
             )
     st.caption(
-        "Each atom of a barycenter, in reading order, by the real tokens whose states come nearest "
-        "to it, one per rollout. Click a row to go to that token. A large gap to the other "
-        "outcome marks where right and wrong rollouts part."
+        "In reading order. Click a row to go to the token that stands for the atom. Gap: distance "
+        "to the nearest atom of the other outcome, large where the two part."
     )
 
 
@@ -106,17 +105,3 @@ def atom_targets(view: GroupView, atoms: ClassAtoms) -> list[dict[str, Any]]:
         token = completion_token(rollout, mention.token)
         targets.append({"sample": rollout.sample, "token": token})
     return targets
-
-
-def _explain(view: GroupView, success: bool, word: str) -> None:
-    found = sum(view.success(rollout) is success for rollout in view.group.rollouts)
-    st.markdown(f"**What it usually does when it is {word}**")
-    if found:
-        st.caption(
-            f"One {word} rollout alone makes no pattern. Choose a problem with two of them (the "
-            "list in the sidebar can show mixed groups only), or sample a larger group."
-        )
-    else:
-        st.caption(f"No rollout of this group is {word}, so there is nothing to average over.")
-    if state.current().credit.reference == "opposite_outcome" and found:
-        st.caption("Its plan above leads to the other outcome's barycenter.")

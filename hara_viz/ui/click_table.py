@@ -26,6 +26,7 @@ def click_table(
     row_height: int = 30,
     max_rows: int = 12,
     page: str | None = None,
+    by_column: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
 ) -> None:
     """Show a table; a click on row i calls `state.update(**targets[i])`.
 
@@ -38,10 +39,11 @@ def click_table(
         row_height: in pixels.
         max_rows: more rows scroll.
         page: the page that a click opens; None: it stays here.
+        by_column: columns that lead elsewhere, with targets per row of their own.
     """
     if st.session_state.pop(_clicked_key(key), False) and page is not None:
         st.switch_page(page)
-    st.session_state[_targets_key(key)] = [dict(target) for target in targets]
+    st.session_state[_targets_key(key)] = {None: targets, **(by_column or {})}
     st.dataframe(
         _marked(frame, here),
         hide_index=True,
@@ -67,11 +69,13 @@ def _marked(frame: pd.DataFrame, here: int | None) -> pd.DataFrame | Styler:
 
 def _go(key: str) -> None:
     cells = st.session_state[key]["selection"]["cells"]
-    targets = st.session_state.get(_targets_key(key)) or []
+    known = st.session_state.get(_targets_key(key)) or {}
     # Else a second click on the same row would only take the first one back.
     st.session_state[key] = _NOTHING
-    if cells and cells[0][0] < len(targets):
-        state.update(**targets[cells[0][0]])
+    row, column = cells[0] if cells else (0, None)
+    targets = known.get(column, known.get(None, ()))
+    if cells and row < len(targets):
+        state.update(**targets[row])
         st.session_state[_clicked_key(key)] = True
         st.rerun()  # all of the page, also where the table stands in a fragment
 

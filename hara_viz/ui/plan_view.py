@@ -30,7 +30,7 @@ def rollout_choice(shown: TransportView) -> None:
         "Rollout",
         shown.view.samples,
         key="plan.rollout",
-        format_func=lambda sample: _label(shown, sample),
+        format_func=lambda sample: rollout_label(shown, sample),
         on_change=lambda: state.update(sample=st.session_state["plan.rollout"]),
     )
 
@@ -85,7 +85,8 @@ def sentence_starts(rollout: Rollout) -> tuple[int, ...]:
     return (0, *(np.flatnonzero(np.diff(steps)) + 1).tolist())
 
 
-def _label(shown: TransportView, sample: int) -> str:
+def rollout_label(shown: TransportView, sample: int) -> str:
+    """A rollout in a list: its number, outcome and length. Pure."""
     rollout = shown.view.group.rollouts[shown.view.samples.index(sample)]
     outcome = {True: "right", False: "wrong", None: "unscored"}[shown.view.success(rollout)]
     return f"{sample} · {outcome} · {count(len(rollout.completion_ids), 'token')}"

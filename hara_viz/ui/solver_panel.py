@@ -10,7 +10,7 @@ import streamlit as st
 
 from hara_viz.ui.solver_notes import solver_frame
 from hara_viz.ui.transport_view import TransportView
-from hara_viz.ui.words import inert, number
+from hara_viz.ui.words import count, inert, number
 
 
 def solver_panel(shown: TransportView) -> None:
@@ -46,6 +46,42 @@ def solver_panel(shown: TransportView) -> None:
         changes = change_frame(shown)
         if not changes.empty:
             st.vega_lite_chart(changes, _curve(shown), height=190, key="solver.curve")
+
+
+def health_badges(shown: TransportView) -> None:
+    """Whether the numbers can be trusted, at a glance: one badge per outcome."""
+    places = st.container(horizontal=True, key="solver.health")
+    for label, healthy in health_of(shown):
+        with places:
+            if healthy is None:
+                st.badge(label, icon=":material/remove:", color="gray")
+            elif healthy:
+                st.badge(label, icon=":material/check:", color="green")
+            else:
+                st.badge(label, icon=":material/error:", color="red")
+
+
+def health_of(shown: TransportView) -> list[tuple[str, bool | None]]:
+    """A sentence per outcome, and whether it is good news; None: nothing was solved. Pure."""
+    found = shown.transport.found
+    tolerance = found.config.tolerance
+    said: list[tuple[str, bool | None]] = []
+    for outcome in found.credit.outcomes:
+        word = "right" if outcome.success else "wrong"
+        rounds = count(outcome.iterations, "round")
+        if not outcome.plans:
+            said.append((f"{word}: no barycenter", None))
+        elif not outcome.converged and outcome.changes:
+            last = f"change {outcome.changes[-1]:.2g}, tolerance {tolerance:g}"
+            said.append((f"{word}: NOT converged after {rounds} ({last})", False))
+        elif not outcome.converged:
+            said.append((f"{word}: NOT converged after {rounds}", False))
+        elif outcome.marginal_error > tolerance:
+            error = f"{outcome.marginal_error:.2g}, tolerance {tolerance:g}"
+            said.append((f"{word}: marginal error {error}", False))
+        else:
+            said.append((f"{word}: converged in {rounds}", True))
+    return said
 
 
 def settings_line(shown: TransportView) -> str:

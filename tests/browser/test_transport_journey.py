@@ -99,6 +99,51 @@ def test_ribbons_follow_the_span_that_is_chosen(app_url, open_page) -> None:
     assert plan.get_attribute("data-builds") == "1"
 
 
+def tab(page, name: str) -> None:
+    page.get_by_role("tab", name=name).click()
+
+
+def test_from_a_barycenter_in_words_to_a_rollout_and_its_counterpart(app_url, open_page) -> None:
+    page = open_page(f"{app_url}/transport?run=small&problem={PENS.problem_id}&rollout=4")
+    ready(page, "htp")
+    tab(page, "What it usually does")
+    text = ready(page, "hbt")
+    assert text.locator("[data-side=right] .atom").count() == 8
+    assert text.locator("svg path").count() == 8, "eight atoms on either side, matched one to one"
+    assert "They part most at" in text.locator(".summary").inner_text()
+    # Pointing at an atom lights what it is matched with.
+    text.locator("[data-side=wrong] .atom").nth(2).hover()
+    assert text.locator("[data-side=right] .atom.matched").count() == 1
+    shoot(page, "transport-barycenters-light")
+
+    # A quote leads to its token; the same token is marked wherever it is shown.
+    quote = text.locator("[data-side=wrong] .quote").nth(0)
+    sample, token = quote.get_attribute("data-sample"), quote.get_attribute("data-token")
+    quote.click()
+    page.wait_for_function(f"document.location.search.includes('rollout={sample}&token={token}')")
+    settle(page)
+    assert text.locator(".quote.pinned").first.get_attribute("data-token") == token
+
+    tab(page, "Two rollouts")
+    pair = ready(page, "hrp")
+    pinned = pair.locator("[data-side='0'] .pinned")
+    assert pinned.get_attribute("data-cell") == token
+    pinned.hover()
+    page.wait_for_function(
+        """() => { const find = (root) => root.querySelector(".hrp") ??
+          [...root.querySelectorAll("*")].map((e) => e.shadowRoot && find(e.shadowRoot))
+          .find(Boolean); return find(document).dataset.tokens !== ""; }"""
+    )
+    assert "answers to" in pair.locator(".note").inner_text()
+    shoot(page, "transport-pair-light")
+    # A click in the other text makes that rollout the one that is looked at.
+    title = pair.locator("[data-side='1']").get_attribute("aria-label")
+    pair.locator("[data-side='1'] [data-cell]").first.click()
+    page.wait_for_function("document.location.search.includes('token=0')")
+    settle(page)
+    assert pair.locator("[data-side='0']").get_attribute("aria-label") == title
+
+
 @pytest.mark.parametrize(("address", "name"), [("transport", "htp"), ("embedding", "hem")])
 def test_hostile_text_stays_text(app_url, open_page, address: str, name: str) -> None:
     link = f"{app_url}/{address}?run=small&problem={HOSTILE.problem_id}&rollout=1&token=1"

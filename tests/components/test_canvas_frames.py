@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hara_viz.components import embedding_map, transport_plan
+from hara_viz.components import barycenter_text, embedding_map, rollout_pair, transport_plan
 from hara_viz.components.embedding_map import Colouring, MapAtom, MapFrame, MapRollout
 from hara_viz.components.shared.cells import ShownCell, shown_cells
 from hara_viz.components.transport_plan import AtomLabel, plan_frame
@@ -210,7 +210,9 @@ def test_the_browser_reads_the_same_map(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("component", [transport_plan, embedding_map])
+@pytest.mark.parametrize(
+    "component", [transport_plan, embedding_map, barycenter_text, rollout_pair]
+)
 def test_the_joined_modules_are_one_script_with_one_entry(component, tmp_path: Path) -> None:
     script = component.assets().js
     assert script.count("export default function") == 1
@@ -232,7 +234,9 @@ def test_the_joined_modules_are_one_script_with_one_entry(component, tmp_path: P
     assert modules == {name for name in component.MODULES if "/" not in name}
 
 
-@pytest.mark.parametrize("name", ["shared", "transport_plan", "embedding_map"])
+@pytest.mark.parametrize(
+    "name", ["shared", "transport_plan", "embedding_map", "barycenter_text", "rollout_pair"]
+)
 def test_its_own_tests_pass(name: str) -> None:
     if NODE is None:
         pytest.skip("node is not installed (Debian: apt-get install nodejs)")

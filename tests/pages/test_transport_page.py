@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hara_viz.components import barycenter_text, rollout_pair
 from hara_viz.components.transport_plan import decode
 from hara_viz.credit import CreditConfig
 from hara_viz.ui.exact_panel import small_enough
@@ -72,6 +73,8 @@ def test_the_solver_panel_shows_k_rounds_error_and_convergence(small_run: Path) 
 
 def test_a_solver_that_stops_too_early_is_called_out() -> None:
     at = open_app({**LINK, "credit.max_iterations": "1"}, page=PAGE)
+    badges = [m.value for m in at.markdown if "NOT converged after 1 round" in m.value]
+    assert len(badges) == 2 and all("red" in badge for badge in badges)
     assert list(table_with(at, "last change")["converged"]) == [False, False]
     assert [w.value.count("has not converged") for w in at.warning] == [1, 1]
 
@@ -92,6 +95,80 @@ def test_atoms_read_in_order_and_lead_to_their_tokens() -> None:
     frame = decode(component(at, "plan").bytes)
     assert frame.sample == chosen.sample
     assert frame.atoms[0].text.split(" / ")[0] in frame.cells[chosen.token].text
+
+
+def test_barycenters_as_text_say_what_the_solver_found(small_run: Path) -> None:
+    at = open_app(LINK, page=PAGE)
+    frame = barycenter_text.decode(component(at, "barycenters").bytes)
+    group, credit = recompute(small_run, PENS.problem_id, CreditConfig())
+    for side, outcome in zip(frame.sides, credit.outcomes, strict=True):
+        assert side.success is outcome.success and side.n_rollouts == len(outcome.rows)
+        plans = [plan.double().numpy() for plan in outcome.plans]
+        for atom in side.atoms:
+            columns = [plan[:, atom.name] for plan in plans]
+            assert atom.mass == pytest.approx(8 * np.mean([c.sum() for c in columns]))
+            assert atom.coverage == np.mean([c.sum() >= 0.5 / 8 for c in columns])
+            assert outcome.barycenter is not None
+            place = float(outcome.barycenter.locations[atom.name])
+            assert atom.location == pytest.approx(place, abs=0.02)
+            assert {quote.sample for quote in atom.quotes} <= set(outcome.rows)
+            for quote in atom.quotes:  # the quoted token is one that flows there
+                row = outcome.rows.index(quote.sample)
+                assert plans[row][quote.token, atom.name] >= 0.5 * columns[row].max()
+                text = group.rollouts[quote.sample].completion_text
+                assert quote.inside.strip("⏎ ") in text
+        novelty = {row: mean_novelty(group, credit, row) for row in outcome.rows}
+        assert side.closest is not None
+        assert side.closest[0] == min(novelty, key=lambda row: novelty[row])
+    # Both have 8 atoms, so the optimal matching is a permutation.
+    assert sorted(link.first for link in frame.links) == list(range(8))
+    assert sorted(link.second for link in frame.links) == list(range(8))
+    bary = [outcome.barycenter for outcome in credit.outcomes]
+    for link in frame.links:
+        first, second = frame.sides[0].atoms[link.first], frame.sides[1].atoms[link.second]
+        assert bary[0] is not None and bary[1] is not None
+        apart = bary[0].features[first.name] - bary[1].features[second.name]
+        assert link.gap == pytest.approx(float(apart.norm()), abs=0.02)
+
+
+def mean_novelty(group, credit, row: int) -> float:
+    start = sum(len(r.completion_ids) for r in group.rollouts[:row])
+    return float(credit.novelty[start : start + len(group.rollouts[row].completion_ids)].mean())
+
+
+def test_two_rollouts_are_compared_by_composing_their_plans(small_run: Path) -> None:
+    at = open_app({**LINK, "rollout": "4"}, page=PAGE)
+    _, credit = recompute(small_run, PENS.problem_id, CreditConfig())
+    frame = rollout_pair.decode(component(at, "pair").bytes)
+    assert (frame.first.sample, frame.second.sample) == (4, 0), "first one of the other outcome"
+    assert (frame.first.success, frame.second.success) == (False, True)
+    checked(at.selectbox(key="pair.other").select(3).run())
+    frame = rollout_pair.decode(component(at, "pair").bytes)
+    wrong = credit.outcomes[1]
+    plans = [wrong.plans[wrong.rows.index(sample)].double().numpy() for sample in (4, 3)]
+    coupling = plans[0] @ np.diag(1 / plans[1].sum(0)) @ plans[1].T
+    coupling /= coupling.sum(1, keepdims=True)
+    received = frame.second.shares.sum(0)
+    shown = (frame.first.shares / received) @ frame.second.shares.T
+    np.testing.assert_allclose(shown, coupling, atol=2e-4)
+    assert f"{frame.first.gaps.mean():.4f} from here to there" in shown_text(at)
+
+
+def test_the_dearest_pairs_add_up_to_novelty_and_lead_to_both_texts(small_run: Path) -> None:
+    at = open_app({**LINK, "rollout": "4"}, page=PAGE)
+    shown = table(at, "pairs.top")
+    group, credit = recompute(small_run, PENS.problem_id, CreditConfig())
+    start = sum(len(r.completion_ids) for r in group.rollouts[:4])
+    novelty = credit.novelty[start : start + len(group.rollouts[4].completion_ids)]
+    assert list(shown["cost"]) == sorted(shown["cost"], reverse=True)
+    assert shown["cost"].max() <= float(novelty.max()) + 1e-6
+    np.testing.assert_allclose(shown["cost"] / shown["of all"], float(novelty.sum()), rtol=1e-5)
+    click_row(at, "pairs.top", 0)
+    assert selection(at).sample == 4
+    assert float(novelty[selection(at).token]) >= shown["cost"][0] - 1e-6
+    click_row(at, "pairs.top", 0, column="there")
+    there = selection(at)
+    assert there.sample != 4 and shown["there"][0].startswith(f"{there.sample}: ")
 
 
 def test_a_pick_in_the_matrix_reaches_the_selection_by_the_bus() -> None:
@@ -198,3 +275,5 @@ def test_hostile_text_is_never_markdown() -> None:
     assert "onerror" not in rendered
     frame = decode(component(at, "plan").bytes)
     assert "</style></div><b>bold</b>" in {cell.text for cell in frame.cells}
+    barycenters = component(at, "barycenters").bytes.decode("utf-8", "replace")
+    assert "\x1b" not in barycenters and "\u202e" not in barycenters

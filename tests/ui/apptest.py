@@ -46,14 +46,14 @@ def table_of(at: AppTest, column: str) -> Any:
     return next(t.value for t in at.dataframe if str(t.value.columns[0]) == column)
 
 
-def click_row(at: AppTest, key: str, row: int) -> AppTest:
-    """Click a row of a table that leads somewhere."""
+def click_row(at: AppTest, key: str, row: int, column: str | None = None) -> AppTest:
+    """Click a row of a table that leads somewhere; None: its first cell."""
     element = _element(at, "dataframe", key)
     first_column = str(element.value.columns[0])
     states = _states(at)
     widget = states.widgets.add()
     widget.id = element.proto.id
-    cells = {"selection": {"rows": [], "columns": [], "cells": [[row, first_column]]}}
+    cells = {"selection": {"rows": [], "columns": [], "cells": [[row, column or first_column]]}}
     widget.string_value = json.dumps(cells)
     return checked(at._run(states))
 
