@@ -140,8 +140,7 @@ def test_from_a_barycenter_in_words_to_a_rollout_and_its_counterpart(app_url, op
     title = pair.locator("[data-side='1']").get_attribute("aria-label")
     pair.locator("[data-side='1'] [data-cell]").first.click()
     page.wait_for_function("document.location.search.includes('token=0')")
-    settle(page)
-    assert pair.locator("[data-side='0']").get_attribute("aria-label") == title
+    pair.locator(f"[data-side='0'][aria-label='{title}']").wait_for(timeout=20_000)
 
 
 @pytest.mark.parametrize(("address", "name"), [("transport", "htp"), ("embedding", "hem")])
