@@ -6,7 +6,7 @@ from hara_viz.ui.empty import explain_no_group
 from hara_viz.ui.frame import inside_frame
 from hara_viz.ui.group_header import group_header, rollout_table
 from hara_viz.ui.group_view import refusal, selected_group
-from hara_viz.ui.heatmap import heatmap
+from hara_viz.ui.heatmap import download, heatmap
 from hara_viz.ui.inspector import inspector
 from hara_viz.ui.link_notes import link_notes
 from hara_viz.ui.remarks import remarks
@@ -25,6 +25,7 @@ refusal(view)
 text, pinned = st.columns([5, 2], gap="small")
 with text:
     heatmap(view)
+    download(view)
 with pinned:
     inspector(view)
 

@@ -110,7 +110,7 @@ def show_run(
     """
     config = default_config(run) if config is None else config
     table = group_table(run.summaries())
-    keys = run.keys() if problem is None else _keys_of(run, problem)
+    keys = run.keys() if problem is None else keys_of(run, problem)
     shown = keys if limit is None else keys[:limit]
     return RunView(
         name=run.name,
@@ -211,7 +211,7 @@ def _question(rollout: Rollout) -> str:
     return rollout.prompt_messages[-1].content
 
 
-def _keys_of(run: Run, problem: str) -> Sequence[GroupKey]:
+def keys_of(run: Run, problem: str) -> Sequence[GroupKey]:
     """The groups of one problem, by its id, the beginning of it, or the data set's own id."""
     table = run.summaries()
     own = set(table["problem_id"][table["source_id"] == problem])

@@ -19,6 +19,7 @@ from hara_viz.components.token_heatmap import (
     encode_signal,
     frame_of,
 )
+from hara_viz.export import group_page
 from hara_viz.types import GroupKey
 from hara_viz.ui import data, state
 from hara_viz.ui.bus import checked, take
@@ -61,6 +62,23 @@ def heatmap(view: GroupView) -> None:
     for reason in dict.fromkeys(signal.missing for signal in missing):
         names = ", ".join(signal.label for signal in missing if signal.missing == reason)
         st.caption(f"Not to be seen here: {names}. {reason}")
+
+
+def download(view: GroupView) -> None:
+    """The group as one HTML file: this heatmap, to be passed on without the app."""
+    name = state.current().signal
+    carried = [name] if is_further(name) and further_channel(view, name).values is not None else []
+    st.download_button(
+        "Download as one HTML file",
+        data=lambda: group_page(view.run, view.credit, signals=carried),
+        file_name=f"{view.run_name.replace('/', '-')}-{view.key.problem_id}.html",
+        mime="text/html",
+        on_click="ignore",
+        key="heatmap.download",
+        type="tertiary",
+        icon=":material/download:",
+        help="Opens in any browser, without a server or a network.",
+    )
 
 
 def _follow_pick() -> None:

@@ -397,7 +397,7 @@ export class Heatmap {
 
   toggleHelp() {
     this.help?.remove();
-    this.help = this.help ? null : keyMap(() => this.toggleHelp());
+    this.help = this.help ? null : keyMap(this, () => this.toggleHelp());
     if (this.help) this.root.append(this.help);
   }
 }

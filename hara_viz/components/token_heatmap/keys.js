@@ -6,8 +6,8 @@ import { askPosition, stepPeak, stepRollout, stepToken } from "./moves.js";
 export const KEYS = [
   ["n", "next rollout", (app) => stepRollout(app, 1)],
   ["p", "previous rollout", (app) => stepRollout(app, -1)],
-  ["N", "next problem", (app) => app.reporter.tell("problem", 1)],
-  ["P", "previous problem", (app) => app.reporter.tell("problem", -1)],
+  ["N", "next problem", (app) => app.reporter.tell("problem", 1), "needs Python"],
+  ["P", "previous problem", (app) => app.reporter.tell("problem", -1), "needs Python"],
   ["ArrowRight", "next token", (app) => stepToken(app, 1)],
   ["ArrowLeft", "previous token", (app) => stepToken(app, -1)],
   ["]", "next peak of the fill signal", (app) => stepPeak(app, 1)],
@@ -37,8 +37,10 @@ export function handleKey(app, event) {
   found[2](app);
 }
 
-export function keyMap(close) {
-  const rows = KEYS.map(([key, meaning]) =>
+// The map of the keys that work here: a page that stands alone holds one problem.
+export function keyMap(app, close) {
+  const works = ([, , , needsPython]) => !needsPython || app.reporter.host.setTriggerValue;
+  const rows = KEYS.filter(works).map(([key, meaning]) =>
     make("div", {
       children: [make("kbd", { text: SHOWN[key] ?? key }), make("span", { text: meaning })],
     }),

@@ -7,7 +7,7 @@ export const QUIET = 150; // milliseconds without a move before Python hears of 
 
 export class Reporter {
   constructor(host) {
-    this.host = host; // {setTriggerValue}
+    this.host = host; // {setTriggerValue}; null in a page that stands alone, with no Python to hear
     this.waiting = new Map(); // reports that have not left yet, in the order of the moves
     this.timer = null;
   }
@@ -25,7 +25,7 @@ export class Reporter {
   send() {
     const reports = [...this.waiting];
     this.waiting.clear();
-    for (const [name, value] of reports) this.host.setTriggerValue(name, value);
+    for (const [name, value] of reports) this.host.setTriggerValue?.(name, value);
   }
 
   // Tells whether the move stands in the address.
