@@ -24,8 +24,6 @@ class StepView:
     steps: tuple[int, ...]
     """All steps of the run, in order."""
     groups: tuple[RolloutGroup, ...]
-    writing: bool
-    """Whether somebody is writing the run now."""
 
     @property
     def config(self) -> CreditConfig | None:
@@ -49,14 +47,12 @@ def selected_step() -> StepView | None:
         return None
     run, table = data.run(selection.run), data.run_table(selection.run).groups
     steps = tuple(sorted({int(step) for step in table["global_step"].dropna()}))
-    summary = next((s for s in data.runs() if s.name == selection.run), None)
     return StepView(
         run=run,
         name=selection.run,
         step=selection.global_step,
         steps=steps,
         groups=_groups(str(run.path), data.run_stamp(selection.run), selection.global_step),
-        writing=summary is not None and summary.writing,
     )
 
 

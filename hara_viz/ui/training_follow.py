@@ -16,7 +16,9 @@ def follow_bar(view: StepView) -> None:
     """Where the run stands, and the switch that keeps the newest step on the screen."""
     line, switch = st.columns([5, 2], vertical_alignment="center")
     with line:
-        _watch(view.name, data.run_stamp(view.name), _standing(view))
+        # A run that is complete has nothing to wait for.
+        pause = None if view.run.complete else _POLL_SECONDS
+        st.fragment(_watch, run_every=pause)(view.name, data.run_stamp(view.name), view.steps)
     # A widget's own key is forgotten while another page is shown.
     st.session_state[_WIDGET] = st.session_state.get(_FOLLOW, False)
     switch.toggle(
@@ -38,18 +40,17 @@ def _remember() -> None:
     st.session_state[_FOLLOW] = st.session_state[_WIDGET]
 
 
-def _standing(view: StepView) -> str:
-    if view.writing:
-        how = "A trainer is writing this run"
-    else:
-        how = "This run is complete" if view.run.complete else "This run was broken off"
-    steps = count(len(view.steps), "step") if view.steps else "no steps named"
-    newest = f", the newest is {view.steps[-1]}" if view.steps else ""
-    return f"{how}: {steps}{newest}."
-
-
-@st.fragment(run_every=_POLL_SECONDS)
-def _watch(name: str, stamp: int, standing: str) -> None:
+def _watch(name: str, stamp: int, steps: tuple[int, ...]) -> None:
     if data.run_stamp(name) != stamp:
         st.rerun()
-    st.caption(standing)
+    known = count(len(steps), "step") if steps else "no steps named"
+    newest = f", the newest is {steps[-1]}" if steps else ""
+    st.caption(f"{_standing(name)}: {known}{newest}.")
+
+
+def _standing(name: str) -> str:
+    """Whether a run still grows; asked at each poll, since a writer may end without a word."""
+    if data.run(name).complete:
+        return "This run is complete"
+    writing = any(summary.writing for summary in data.runs() if summary.name == name)
+    return "A trainer is writing this run" if writing else "This run was broken off"
