@@ -25,7 +25,7 @@ import torch
 
 from benchmarks.ot_parts.measured import bind_threads, calibration, peak_beyond, timed
 from benchmarks.ot_parts.peers import exact_objective, ott_solver
-from benchmarks.ot_parts.planted import Group, objective, planted, rank_agreement
+from benchmarks.ot_parts.planted import SPECTRUM, Group, objective, planted, rank_agreement
 from hara_viz.ot import BarycenterSolution, anchored_solve, fgw_barycenter
 
 ROLLOUTS, SUPPORT, DIM, ALPHA, ANCHORS = 8, 32, 576, 0.5, 16
@@ -53,7 +53,7 @@ def bare_products(group: Group, solution: BarycenterSolution) -> float:
     full, sketch = pair(h), solution.sketch
     if sketch is None:
         return (solution.iterations + 1.0) * full
-    directions = torch.randn(DIM if h.shape[1] == DIM else h.shape[1], sketch.dimension).to(h)
+    directions = torch.randn(h.shape[1], sketch.dimension, device=h.device)
     projection = timed(lambda: h @ directions, 5, device)[0].best
     small = pair(torch.randn(n, sketch.dimension + ANCHORS, device=h.device))
     late = solution.iterations - sketch.rounds
@@ -62,7 +62,7 @@ def bare_products(group: Group, solution: BarycenterSolution) -> float:
 
 def measure(length: int, options: argparse.Namespace) -> Row:
     """Ours at one length; beside it what is asked of peers."""
-    group = planted([length] * ROLLOUTS, DIM, device=options.device)
+    group = planted([length] * ROLLOUTS, DIM, spectrum=options.spectrum, device=options.device)
     solve(group)  # warm-up
     repeats = max(options.repeats, 1)
     timing, solution = timed(lambda: solve(group), repeats, options.device)
@@ -206,6 +206,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--peer-lengths", type=int, nargs="*", default=[256, 512, 1024, 2048])
     parser.add_argument("--ott-lengths", type=int, nargs="*", default=[256])
     parser.add_argument("--largest", type=int, nargs="*", default=[16, 16384, 2048])
+    parser.add_argument("--spectrum", type=float, default=SPECTRUM)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--device", default="cpu")
@@ -221,7 +222,7 @@ def main(arguments: list[str] | None = None) -> None:
     print(
         f"calibration {machine['gflops']:.0f} GFLOP/s, {machine['gigabytes_per_second']:.0f} GB/s"
         f" · {options.threads} threads · {options.device} · R = {ROLLOUTS}, K = {SUPPORT}, "
-        f"D = {DIM}, alpha = {ALPHA}"
+        f"D = {DIM}, alpha = {ALPHA}, spectrum {options.spectrum:g}"
     )
     rows: list[Row] = []
     for length in options.lengths:
