@@ -10,6 +10,7 @@ from hara_viz.ui.heatmap import download, heatmap
 from hara_viz.ui.inspector import inspector
 from hara_viz.ui.link_notes import link_notes
 from hara_viz.ui.remarks import remarks
+from hara_viz.ui.run_search import run_search
 from hara_viz.ui.solver_notes import solver_notes
 from hara_viz.ui.spans_table import spans_table
 
@@ -29,12 +30,16 @@ with text:
 with pinned:
     inspector(view)
 
-spans, rollouts, solver, said = st.tabs(["Novel spans", "Rollouts", "Barycenters", "Remarks"])
+spans, rollouts, solver, found, said = st.tabs(
+    ["Novel spans", "Rollouts", "Barycenters", "Search the run", "Remarks"]
+)
 with spans:
     spans_table(view)
 with rollouts:
     rollout_table(view)
 with solver:
     solver_notes(view)
+with found:
+    run_search(view)
 with said:
     remarks(view)

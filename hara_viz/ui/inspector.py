@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
-from hara_viz.analysis.matches import atoms_of_token, outcome_of_row, tokens_of_atom
+from hara_viz.analysis.matches import AtomShare, atoms_of_token, outcome_of_row, tokens_of_atom
 from hara_viz.analysis.signals import SIGNALS
 from hara_viz.analysis.spans import span_text
+from hara_viz.backend.credit import default_layer
+from hara_viz.backend.neighbours import SimilarToken, similar_tokens
 from hara_viz.credit import OutcomeClass
-from hara_viz.types import Rollout
+from hara_viz.types import HiddenStates, Rollout
 from hara_viz.ui import state
 from hara_viz.ui.click_table import click_table
 from hara_viz.ui.group_view import GroupView
@@ -17,6 +21,9 @@ from hara_viz.ui.words import one_line
 
 INSPECTOR = "inspector"
 """The fragment that `inspector` runs in."""
+LIVE_NUMBERS = 2**26
+"""Up to this many numbers of hidden states are compared at once; more, when asked for."""
+_ASKED = "hara.similar_asked"
 
 
 @st.fragment(key=INSPECTOR)
@@ -50,6 +57,7 @@ def inspector(view: GroupView) -> None:
         },
     )
     _matches(view, row, selection.token)
+    _similar(view, row, selection.token)
 
 
 def value_frame(view: GroupView, row: int, token: int) -> pd.DataFrame:
@@ -103,11 +111,21 @@ def _matches(view: GroupView, row: int, token: int) -> None:
             "unscored, or this signal needs none."
         )
         return
-    atoms = atoms_of_token(outcome, row, plan_token)
+    atoms = [a for a in atoms_of_token(outcome, row, plan_token) if a.share >= 0.01]
     if not atoms:
         return
-    shares = ", ".join(f"atom {a.atom} {100 * a.share:.0f} %" for a in atoms if a.share >= 0.01)
-    st.caption(f"Where its mass goes: {shares}. Its counterparts in rollouts of the same outcome:")
+    st.caption("Where its mass goes: the barycenter's atoms, and what stands for each.")
+    st.dataframe(
+        atom_frame(view, outcome, atoms),
+        hide_index=True,
+        key="inspector.atoms",
+        row_height=26,
+        column_config={
+            "atom": st.column_config.NumberColumn(width=44),
+            "share": st.column_config.NumberColumn(format="percent", width=52),
+        },
+    )
+    st.caption("Its counterparts in rollouts of the same outcome, through the nearest atom:")
     frame, targets = match_frame(view, outcome, atoms[0].atom, row)
     click_table(
         frame,
@@ -118,6 +136,75 @@ def _matches(view: GroupView, row: int, token: int) -> None:
     )
 
 
+def atom_frame(view: GroupView, outcome: OutcomeClass, atoms: Sequence[AtomShare]) -> pd.DataFrame:
+    """The atoms nearest to a token, each with the words of real tokens that it is made of. Pure."""
+    rows = []
+    for atom in atoms:
+        words = []
+        for match in tokens_of_atom(outcome, atom.atom)[:4]:
+            sibling = view.group.rollouts[match.row]
+            inside = token_text(sibling, completion_token(sibling, match.token))[1]
+            words.append(_visible(inside).strip() or "⎵")
+        stands_for = " · ".join(dict.fromkeys(words))
+        rows.append({"atom": atom.atom, "share": atom.share, "stands for": stands_for})
+    return pd.DataFrame(rows)
+
+
+def _similar(view: GroupView, row: int, token: int) -> None:
+    """Tokens of any sibling whose hidden states are most like this one's."""
+    states = _states(view)
+    if states is None:
+        return
+    if states.states.numel() > LIVE_NUMBERS:
+        asked = st.session_state.get(_ASKED) == (view.key, row, token)
+        if not asked:
+            st.button(
+                "Find the most similar tokens",
+                key="inspector.find",
+                on_click=lambda: st.session_state.update({_ASKED: (view.key, row, token)}),
+            )
+            return
+    st.caption(f"Most similar states of layer {states.layer} in its siblings, of either outcome:")
+    found = similar_tokens(states, row, token)
+    click_table(
+        similar_frame(view, found),
+        [{"sample": view.samples[match.row], "token": match.token} for match in found],
+        key="inspector.similar",
+        row_height=26,
+        columns={
+            "rollout": st.column_config.NumberColumn(width=50),
+            "cosine": st.column_config.NumberColumn(format="%.3f", width=52),
+        },
+    )
+
+
+def similar_frame(view: GroupView, found: Sequence[SimilarToken]) -> pd.DataFrame:
+    """What `_similar` lists. Pure."""
+    sign = {True: "✓", False: "✗", None: "?"}
+    rows = []
+    for match in found:
+        sibling = view.group.rollouts[match.row]
+        rows.append(
+            {
+                "rollout": sibling.sample,
+                "": sign[view.success(sibling)],
+                "cosine": match.similarity,
+                "text": _in_context(sibling, match.token),
+            }
+        )
+    return pd.DataFrame(rows, columns=["rollout", "", "cosine", "text"])
+
+
+def _states(view: GroupView) -> HiddenStates | None:
+    layer = default_layer(view.run) if view.layer is None else view.layer
+    return None if layer is None else view.run.load_states(view.key, layer)
+
+
+def _in_context(rollout: Rollout, token: int) -> str:
+    before, inside, after = token_text(rollout, token)
+    return one_line(_visible(f"{before[-16:]}⟦{inside}⟧{after[:16]}"))
+
+
 def match_frame(
     view: GroupView, outcome: OutcomeClass, atom: int, row: int
 ) -> tuple[pd.DataFrame, list[dict[str, int]]]:
@@ -126,9 +213,7 @@ def match_frame(
     for match in tokens_of_atom(outcome, atom, without_row=row)[:6]:
         sibling = view.group.rollouts[match.row]
         token = completion_token(sibling, match.token)
-        before, inside, after = token_text(sibling, token)
-        text = f"{before[-16:]}⟦{inside}⟧{after[:16]}"
-        rows.append({"rollout": sibling.sample, "text": one_line(_visible(text))})
+        rows.append({"rollout": sibling.sample, "text": _in_context(sibling, token)})
         targets.append({"sample": sibling.sample, "token": token})
     return pd.DataFrame(rows, columns=["rollout", "text"]), targets
 

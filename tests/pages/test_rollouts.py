@@ -257,3 +257,35 @@ def test_a_linked_pick_runs_nothing_but_what_tells_of_the_token(small_run: Path)
         at.query_params[name] = value
     checked(at.run())
     assert (selection(at).sample, selection(at).token) == (4, 3)
+
+
+def test_the_inspector_names_atoms_and_the_most_similar_states(small_run: Path) -> None:
+    at = open_app({"run": "small", "problem": PENS.problem_id, "rollout": "4", "token": "3"})
+    atoms = table_of(at, "atom")
+    assert atoms["share"].is_monotonic_decreasing and 0 < atoms["share"].sum() <= 1 + 1e-6
+    assert all(atoms["stands for"])
+    similar = table(at, "inspector.similar")
+    assert set(similar["rollout"]) == {0, 1, 2, 3, 5} and similar["cosine"].is_monotonic_decreasing
+    run = open_run(small_run)
+    states = run.load_states(GroupKey(None, PENS.problem_id, 0), 4)
+    assert states is not None
+    offsets, unit = states.offsets.tolist(), torch.nn.functional.normalize(states.states.float())
+    cosine = unit @ unit[offsets[4] + 3]
+    best = max(float(cosine[a:b].max()) for i, (a, b) in enumerate(pairwise(offsets)) if i != 4)
+    assert similar["cosine"][0] == pytest.approx(best, abs=1e-4)
+    target = int(similar["rollout"][1])
+    assert selection(click_row(at, "inspector.similar", 1)).sample == target
+
+
+def test_a_search_over_the_run_leads_to_the_token() -> None:
+    at = open_app({"run": "small", "problem": PENS.problem_id})
+    checked(at.text_input(key="run.search").set_value("<SCRIPT>").run())
+    hits = table(at, "run.hits")
+    assert list(hits["found"]) == ["<script>"]
+    click_row(at, "run.hits", 0)
+    assert (selection(at).problem, selection(at).sample) == (
+        HOSTILE.problem_id,
+        int(hits["rollout"][0]),
+    )
+    checked(at.text_input(key="run.search").set_value("zzz").run())
+    assert any("None of 13 rollouts" in caption.value for caption in at.caption)
