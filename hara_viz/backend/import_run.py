@@ -207,7 +207,7 @@ def _write(
         checkpoint=checkpoint,
         series=Series(id=job.out.name),
         global_step=steps[0] if len(steps) == 1 else None,
-        problem_set=str(job.problems or job.source),
+        problem_set=None if job.problems is None else str(job.problems),
         reward=f"recorded by {found.report.label}",
         success_threshold=job.success_threshold,
         versions={"hara-viz": __version__, "torch": torch.__version__,

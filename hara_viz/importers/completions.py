@@ -42,10 +42,11 @@ def read_completion(rollout: ForeignRollout, tokenizer: Tokenizer | None) -> Fou
     if ids is None:
         source = TokensSource.RETOKENISED
         ids, mask = _encode(rollout, said, tokenizer)
-    elif max(ids, default=0) >= tokenizer.n_ids:
+    highest = max((*ids, *(rollout.prompt_ids or ())), default=0)
+    if highest >= tokenizer.n_ids:
         raise UnusableRowError(
             "token ids that the tokenizer of --model does not have",
-            f"{max(ids)} of {tokenizer.n_ids}",
+            f"{highest} of {tokenizer.n_ids}",
         )
     cells = cut_cells(ids, tokenizer.decode, tokenizer.special_ids)
     seen = without_special(

@@ -65,6 +65,7 @@ def files_of(source: Source, format_: Format) -> tuple[tuple[PurePath, ...], tup
             f"{source.root} holds no file of {format_.label} ({left[0].example}: "
             f"{left[0].reason}); choose another --format or folder"
         )
+    kept.sort(key=lambda path: not format_.comes_first(path))
     return tuple(kept), (*source.left_out, *left)
 
 

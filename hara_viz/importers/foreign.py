@@ -123,5 +123,7 @@ class Format:
     """Whether a file of this name may be of the layout."""
     leaves_out: Callable[[PurePath, frozenset[PurePath]], str | None] = lambda path, others: None
     """Why a file of a folder is passed over (a copy of others, no rollouts), or None."""
+    comes_first: Callable[[PurePath], bool] = lambda path: False
+    """Whether a file is read before the others: of copies, the first one read holds."""
     notes: tuple[str, ...] = ()
     """What such a dump cannot tell, one sentence each."""

@@ -185,7 +185,7 @@ class _Reading:
         for rollout in rollouts:
             if rollout.own_id is not None and not self._is_new(rollout):
                 self.tally.skip(
-                    "a copy of a rollout that was read before (same id)",
+                    "a copy of a rollout that was read before (same id, same words)",
                     f"{path}: {rollout.own_id}",
                 )
                 continue
@@ -201,7 +201,9 @@ class _Reading:
             self.knowledge.add(rollout, _digest(name))
 
     def _is_new(self, rollout: ForeignRollout) -> bool:
-        digest = _digest(rollout.global_step, rollout.split, rollout.own_id)
+        # A resumed training samples some steps again, under the same names: those are no copies.
+        said = (rollout.prompt, rollout.prompt_ids, rollout.completion, rollout.completion_ids)
+        digest = _digest(rollout.global_step, rollout.split, rollout.own_id, said)
         new = digest not in self._names
         self._names.add(digest)
         return new

@@ -55,7 +55,7 @@ class Prompts:
 
     def _find(self, rollout: ForeignRollout) -> FoundPrompt:
         prompt, ids = rollout.prompt, rollout.prompt_ids
-        if ids is not None:
+        if ids:
             return self._of_ids(ids, prompt)
         if isinstance(prompt, tuple):
             return self._of_turns(prompt)
@@ -82,7 +82,7 @@ class Prompts:
             turns = self._unrendered(stripped) or (Message("user", stripped),)
         else:
             turns = (Message("user", f"{len(ids)} tokens"),)
-        if self._tokenizer is not None and max(ids) < self._tokenizer.n_ids:
+        if self._tokenizer is not None and max(ids, default=0) < self._tokenizer.n_ids:
             text = self._tokenizer.decode(ids)
         else:
             text = _as_text(turns)

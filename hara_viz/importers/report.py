@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+_SHOWN = 6
+"""Sizes of groups that are named, the frequent ones first."""
+
 
 class LeftOut(NamedTuple):
     """Rows or files that were left out for one reason."""
@@ -63,15 +66,20 @@ class ImportReport:
             return f"step {self.steps[0]}"
         return f"{len(self.steps)} steps, {self.steps[0]} to {self.steps[-1]}"
 
+    @property
+    def size_words(self) -> str:
+        """The sizes of groups in a few words, as in "12 groups of 8, 1 group of 3"."""
+        sizes = sorted(self.group_sizes.items(), key=lambda item: -item[1])
+        words = [f"{n:,} group{'' if n == 1 else 's'} of {size}" for size, n in sizes[:_SHOWN]]
+        return ", ".join(words) + (", …" if len(sizes) > _SHOWN else "")
+
     def sentences(self) -> tuple[str, ...]:
         """The report for people, one sentence each."""
         begun = "" if self.whole else "the first "
-        sizes = ", ".join(f"{n} of {size}" for size, n in sorted(self.group_sizes.items())[:6])
-        more = ", …" if len(self.group_sizes) > 6 else ""
         said = [
             f"{self.label}: {begun}{self.n_rows:,} rows of {self.n_files:,} file(s) hold "
             f"{self.n_rollouts:,} rollouts in {self.n_groups:,} groups ({self.step_words}).",
-            f"Groups: {self.grouped_by} Sizes: {sizes}{more}.",
+            f"Groups: {self.grouped_by} Sizes: {self.size_words}.",
         ]
         if self.missing:
             said.append(f"Not in the dump: {'; '.join(self.missing)}.")

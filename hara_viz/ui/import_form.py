@@ -117,13 +117,11 @@ def _report(found: ImportReport) -> None:
     }
     for column, (name, value) in zip(columns, figures.items(), strict=True):
         column.metric(name, f"{value:,}")
-    sizes = ", ".join(f"{n} of {size}" for size, n in sorted(found.group_sizes.items())[:8])
-    st.caption(inert(f"Groups: {found.grouped_by} Sizes: {sizes}.", 600))
+    st.caption(inert(f"Groups: {found.grouped_by} Sizes: {found.size_words}.", 600))
     if found.missing:
         with st.container(border=True):
             st.markdown("**Not in the dump**")
-            for what in found.missing:
-                st.text(what)
+            st.text("\n".join(f"· {what}" for what in found.missing))
     left_out = [*found.skipped, *found.files_left_out]
     if left_out:
         st.dataframe(

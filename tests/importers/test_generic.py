@@ -171,3 +171,25 @@ def test_unknown_is_not_zero(tmp_path: Path, imported: Imported) -> None:
     assert rollout.global_step is None and rollout.logprobs is None
     assert rollout.recorded_advantage is None and rollout.gold is None
     assert "rewards of 3 rollouts" in report.missing
+
+
+def test_a_resumed_training_samples_a_step_again(tmp_path: Path, tokenizer: Tokenizer) -> None:
+    """Same names, other words: no copy. Same names, same words: a copy."""
+    once = token_record(tokenizer, RIGHT)
+    again = token_record(tokenizer, WRONG)
+    report = look_at(write_lines(tmp_path / "dump.jsonl", [once, again, once]))
+    assert report.n_rollouts == 2
+    assert report.skipped[0].count == 1 and len(report.skipped[0].example) < 60
+
+
+def test_prompts_of_no_ids_and_of_foreign_ids(
+    tmp_path: Path, imported: Imported, tokenizer: Tokenizer
+) -> None:
+    rows = [
+        token_record(tokenizer, RIGHT, prompt_ids=[]),
+        token_record(tokenizer, WRONG, prompt_ids=[999_999], sample_idx=1),
+    ]
+    report, (group,) = imported(write_lines(tmp_path / "dump.jsonl", rows))
+    expected = tuple(tokenizer.render((Message("user", QUESTION),)))
+    assert [r.prompt_ids for r in group.rollouts] == [expected]
+    assert "does not have" in report.skipped[0].reason

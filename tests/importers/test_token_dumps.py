@@ -46,11 +46,14 @@ def traces(folder: Path, step: int, records: list[Any], kind: str = "all") -> Pa
 def test_prime_rl_episodes(tmp_path: Path, imported: Imported, tokenizer: Tokenizer) -> None:
     records = [episode(tokenizer, "e1", RIGHT, 1.0), episode(tokenizer, "e2", WRONG, None)]
     other = [episode(tokenizer, "e3", WRONG, 0.0, "g8")]
-    traces(tmp_path, 12, [records[0], *other, records[1]])
+    unscored = copy.deepcopy(records)
+    for record in unscored:
+        del record["traces"][0]["nodes"][1]["advantages"]
+    traces(tmp_path, 12, [unscored[0], *other, unscored[1]])
     traces(tmp_path, 12, records, "effective")
     report, groups = imported(tmp_path)
-    assert (report.format, report.steps, report.n_rows) == ("prime-rl", (12,), 3)
-    assert report.files_left_out[0].reason.startswith("a copy of episodes")
+    assert (report.format, report.steps, report.n_rollouts) == ("prime-rl", (12,), 3)
+    assert report.skipped[0].count == 2 and "read before" in report.skipped[0].reason
     assert rewards(groups) == [[2.0, None], [0.0]]
     rollout = groups[0].rollouts[0]
     assert rollout.prompt_ids == tuple(tokenizer.render((Message("user", QUESTION),)))
@@ -117,7 +120,7 @@ def test_prime_rl_nonsense_is_skipped(
     reasons = {left.reason: left.count for left in report.skipped}
     assert any(reason in found for found in reasons), reasons
     assert reasons["the episode sampled nothing"] == 1
-    assert reasons["a copy of a rollout that was read before (same id)"] == 1
+    assert reasons["a copy of a rollout that was read before (same id, same words)"] == 1
     assert report.n_rollouts == 1
 
 

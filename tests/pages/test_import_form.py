@@ -53,7 +53,7 @@ def test_the_look_shows_figures_and_what_is_missing(place: Path) -> None:
     }  # fmt: skip
     words = plain(shown_text(at))
     assert "TRL completions" in words and "3 steps, 1 to 3" in words
-    assert "Sizes: 6 of 4" in words
+    assert "Sizes: 6 groups of 4" in words
     assert any("token ids of the completions" in text.value for text in at.text)
     (button,) = [b for b in at.button if b.key == "import.start"]
     assert (button.label, button.disabled) == ("Import 24 rollouts", True)

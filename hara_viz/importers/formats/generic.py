@@ -130,7 +130,7 @@ def _rollout(
         global_step=step_in(place.path) if step is None else step,
         split=label(record.get("split")),
         group_id=group,
-        own_id=f"{group}/{sample}/{prompt}" if named else None,
+        own_id=f"{group}/{sample}" if named else None,
         order=order,
         source_id=label(first(record, ("source_id", "id"))),
         gold=first_gold(record),

@@ -2,7 +2,8 @@
 
 An episode holds traces, a trace a graph of messages with the very token ids, log-probabilities and
 advantages. Each leaf of the graph is a branch: the way from the root to it is a prompt (up to the
-first sampled token) and a completion. `effective/` repeats what of `all/` was trained on.
+first sampled token) and a completion. `effective/` repeats what of `all/` was trained on; it is
+read first, so that its copies hold.
 """
 
 from __future__ import annotations
@@ -73,9 +74,7 @@ def read(record: Record, place: Place) -> Iterable[ForeignRollout]:
 
 
 def leaves_out(path: PurePath, others: frozenset[PurePath]) -> str | None:
-    """Copies of what stands in a sibling folder, and exports that are laid out otherwise."""
-    if path.parent.name == "effective" and path.parent.parent / "all" / path.name in others:
-        return "a copy of episodes that are in all/ too"
+    """Exports that are laid out otherwise."""
     if "token_exports" in path.parts:
         return "a token export: packed sequences without rewards and groups"
     return None
@@ -218,4 +217,5 @@ FORMAT = Format(
     grouping=Grouping.OWN_IDS,
     takes=lambda path: path.suffix in (".jsonl", ".ndjson"),
     leaves_out=leaves_out,
+    comes_first=lambda path: path.parent.name == "effective",
 )

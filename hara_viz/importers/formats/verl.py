@@ -83,5 +83,5 @@ FORMAT = Format(
     read=read,
     grouping=Grouping.OWN_IDS,
     takes=lambda path: path.suffix in (".jsonl", ".ndjson"),
-    notes=("special tokens (prompts are rendered anew by the chat template of --model)",),
+    notes=("special tokens (prompts are rendered anew by the checkpoint's chat template)",),
 )
