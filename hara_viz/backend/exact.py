@@ -7,22 +7,23 @@ So fidelity is judged against that agreement, never against 1.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from hara_viz.analysis.ranks import spearman
 from hara_viz.backend.credit import GroupCredit, credit_group
 from hara_viz.credit import CreditConfig
+from hara_viz.errors import InvalidInputError
 from hara_viz.store import open_run
-from hara_viz.types import GroupKey
+from hara_viz.types import GroupKey, Progress, Report, ignore_progress
 
-__all__ = ["MAX_LIVE_TOKENS", "MAX_LIVE_TOKENS_SQUARED", "ExactCheck", "ExactRow", "check_exact"]
+__all__ = ["MAX_TOKENS", "ExactCheck", "ExactRow", "check_exact"]
 
-MAX_LIVE_TOKENS = 2048
-"""Of a group; above, exact FGW takes minutes and is left to the command line."""
-MAX_LIVE_TOKENS_SQUARED = 8 * 192**2
-"""Σ T²: what a round of exact FGW costs."""
+MAX_TOKENS = 4096
+"""Of one rollout: exact FGW holds its distances [T, T] in float64, and its time grows like T²."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +47,26 @@ class ExactCheck:
     """Outcome classes with at least two rollouts."""
     seconds_anchored: float
     seconds_exact: float
+    converged: bool
+    """Whether both exact solves came to rest."""
+
+    def to_plain(self) -> dict[str, Any]:
+        """As a job hands it back."""
+        return asdict(self)
+
+    @staticmethod
+    def from_plain(found: Mapping[str, Any]) -> ExactCheck:
+        """Inverse of `to_plain`, after a way through JSON."""
+        rows = tuple(ExactRow(**row) for row in found["rows"])
+        return ExactCheck(**{**found, "rows": rows})
 
 
 def check_exact(
-    run: str, key: tuple[int | None, str, int], credit: str, layer: int | None
+    run: str,
+    key: tuple[int | None, str, int],
+    credit: str,
+    layer: int | None,
+    report: Report = ignore_progress,
 ) -> ExactCheck:
     """Solve a group with the given config, exactly, and exactly from another start.
 
@@ -58,19 +75,33 @@ def check_exact(
         key: of the group.
         credit: a `CreditConfig` as JSON; its solver and seed are varied.
         layer: whose states.
+        report: hears of progress in solves.
 
     Raises:
-        InvalidInputError: the states are not there.
+        InvalidInputError: the states are not there, or a rollout is too long.
         MissingInputError: POT is not installed.
     """
     opened, group = open_run(run), GroupKey(*key)
     config = replace(CreditConfig.from_json(credit), signal="hara")
+    longest = max(len(r.completion_ids) for r in opened.load_group(group).rollouts)
+    if longest > MAX_TOKENS:
+        raise InvalidInputError(
+            f"the longest rollout of this group has {longest:,} tokens; exact FGW holds the "
+            f"distances of all pairs of them and is refused above {MAX_TOKENS:,}"
+        )
+    done = 0
 
     def solve(solver: str, seed: int) -> tuple[GroupCredit, float]:
+        nonlocal done
         begun = time.perf_counter()
         chosen = replace(config, solver=solver, seed=seed)  # pyright: ignore[reportArgumentType]
-        return credit_group(opened, group, chosen, layer), time.perf_counter() - begun
+        found = credit_group(opened, group, chosen, layer)
+        seconds = time.perf_counter() - begun
+        done += 1
+        report(Progress(stage="exact", done=done, total=4, unit="solves"))
+        return found, seconds
 
+    report(Progress(stage="exact", done=0, total=4, unit="solves"))
     solve("anchored", config.seed)  # reading the run is nobody's time
     fast, seconds_fast = solve("anchored", config.seed)
     other, _ = solve("exact", config.seed + 1)  # first, so that loading POT is nobody's time
@@ -80,7 +111,17 @@ def check_exact(
         for place, outcome in enumerate(fast.credit.outcomes)
         if outcome.plans
     )
-    return ExactCheck(rows=rows, seconds_anchored=seconds_fast, seconds_exact=seconds_exact)
+    return ExactCheck(
+        rows=rows,
+        seconds_anchored=seconds_fast,
+        seconds_exact=seconds_exact,
+        converged=all(
+            outcome.converged
+            for found in (exact, other)
+            for outcome in found.credit.outcomes
+            if outcome.plans
+        ),
+    )
 
 
 def _row(fast: GroupCredit, exact: GroupCredit, other: GroupCredit, place: int) -> ExactRow:

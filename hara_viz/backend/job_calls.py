@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hara_viz.backend.credit import credit_run
+from hara_viz.backend.exact import check_exact
 from hara_viz.backend.import_run import ImportJob, import_run, is_imported
 from hara_viz.backend.sample import sample_run
 from hara_viz.backend.sampling_job import SampleJob
@@ -71,6 +72,19 @@ def credit(
     """`credit_run`; returns the credit's fingerprint."""
     chosen = None if config is None else CreditConfig.from_json(json.dumps(config))
     return credit_run(open_run(run), chosen, layer, report, source=source)
+
+
+def exact(
+    report: Report,
+    *,
+    run: str,
+    key: Sequence[Any],
+    config: Mapping[str, Any],
+    layer: int | None = None,
+) -> dict[str, Any]:
+    """`check_exact` of one group; returns the comparison."""
+    step, problem, number = key
+    return check_exact(run, (step, problem, number), json.dumps(config), layer, report).to_plain()
 
 
 def sample_arguments(job: SampleJob) -> dict[str, Any]:

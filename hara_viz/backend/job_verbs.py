@@ -23,5 +23,6 @@ VERBS: dict[str, Verb] = {
     "import": Verb("hara_viz.backend.job_calls:import_dumps"),
     "score": Verb("hara_viz.backend.job_calls:score"),
     "credit": Verb("hara_viz.backend.job_calls:credit"),
+    "exact": Verb("hara_viz.backend.job_calls:exact"),
 }
 """By name, as on the command line."""

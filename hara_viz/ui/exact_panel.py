@@ -1,27 +1,34 @@
-"""Exact FGW on demand: how well the fast solver ranks the tokens, and how well it could."""
+"""Exact FGW on demand, as a job: how well the fast solver ranks the tokens, and how well it could.
+
+The job survives a closed browser, shows its progress, and can be stopped. What it found is read
+from its record, so the same question is not computed twice.
+"""
 
 from __future__ import annotations
+
+import json
+from threading import Thread
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from hara_viz.backend.exact import (
-    MAX_LIVE_TOKENS,
-    MAX_LIVE_TOKENS_SQUARED,
-    ExactCheck,
-    check_exact,
-)
-from hara_viz.ui import state
+from hara_viz.backend import jobs
+from hara_viz.backend.exact import MAX_TOKENS, ExactCheck
+from hara_viz.backend.jobs import Job, JobState
+from hara_viz.errors import HaraError
+from hara_viz.ui import data, state
+from hara_viz.ui.job_panel import progress_words, share
 from hara_viz.ui.plan_view import own_tokens
-from hara_viz.ui.side_work import computed, is_computed
+from hara_viz.ui.roots import roots
 from hara_viz.ui.transport_view import TransportView
-from hara_viz.ui.words import number
+from hara_viz.ui.words import inert, number
 
-_ASKED = "hara.exact_asked"
+_COMPLAINT = "hara.exact_complaint"
 
 
 def exact_panel(shown: TransportView) -> None:
-    """A button, then the comparison; or why there is none for this group."""
+    """A button, then the job, then the comparison; or why there is none for this group."""
     st.caption(
         "Exact FGW (POT, float64) solves the same problem without the anchors. A barycenter is not "
         "unique, so two exact solves from different starts rank the tokens differently too: that "
@@ -31,39 +38,46 @@ def exact_panel(shown: TransportView) -> None:
         st.info("No outcome of this group has two rollouts, so there is nothing to solve.")
         return
     lengths = [int(own_tokens(rollout).sum()) for rollout in shown.view.group.rollouts]
-    if not small_enough(lengths):
+    if max(lengths) > MAX_TOKENS:
         st.info(
-            f"This group has {sum(lengths):,} tokens, the longest rollout {max(lengths):,}. Exact "
-            f"FGW grows with the square of the length; here it runs up to {MAX_LIVE_TOKENS:,} "
-            "tokens in rollouts of about 190. For larger groups, compute both on the command line "
-            "and compare:"
+            f"The longest rollout has {max(lengths):,} tokens. Exact FGW holds the distances of "
+            f"all pairs of them, and is refused above {MAX_TOKENS:,}; choose a problem with "
+            "shorter rollouts."
         )
-        st.code("hara-viz credit RUN --solver exact", language="bash")
         return
-    arguments = (
-        str(shown.view.run.path),
-        tuple(shown.view.key),
-        shown.view.config.to_json(),
-        state.current().layer,
-    )
-    asked = st.session_state.get(_ASKED) == arguments
-    if not asked and not is_computed(check_exact, *arguments):
-        st.button("Compare with exact FGW", key="exact.go", on_click=_ask, args=(arguments,))
-        return
-    check = computed(
-        check_exact,
-        *arguments,
-        message="Solving exactly, from two starts; up to a minute …",
-        key="exact",
-    )
-    if check is not None:
-        _result(check)
+    if complaint := st.session_state.pop(_COMPLAINT, None):
+        st.error(inert(complaint, 600))
+    arguments = exact_arguments(shown)
+    job = job_for(arguments, data.run_stamp(shown.view.run_name) / 1e9)
+    if job is None:
+        _offer(arguments, lengths)
+    elif not job.state.over:
+        _watch(job)
+    elif job.state is JobState.DONE and job.result is not None:
+        _result(ExactCheck.from_plain(job.result))
+    else:
+        _unfinished(job)
 
 
-def small_enough(lengths: list[int]) -> bool:
-    """Whether exact FGW of rollouts of these lengths takes about a minute at most. Pure."""
-    squares = sum(length**2 for length in lengths)
-    return sum(lengths) <= MAX_LIVE_TOKENS and squares <= MAX_LIVE_TOKENS_SQUARED
+def exact_arguments(shown: TransportView) -> dict[str, Any]:
+    """Of the job for this group under these settings. Pure."""
+    return {
+        "run": str(shown.view.run.path),
+        "key": list(shown.view.key),
+        "config": json.loads(shown.view.config.to_json()),
+        "layer": state.current().layer,
+    }
+
+
+def job_for(arguments: dict[str, Any], changed: float) -> Job | None:
+    """The latest job with these arguments, if the run has not changed since.
+
+    `changed`: when it did last, seconds since 1970.
+    """
+    for job in jobs.list_jobs(roots().jobs):
+        if job.verb == "exact" and dict(job.arguments) == arguments and job.created >= changed:
+            return job
+    return None
 
 
 def exact_frame(check: ExactCheck) -> pd.DataFrame:
@@ -80,7 +94,60 @@ def exact_frame(check: ExactCheck) -> pd.DataFrame:
     )
 
 
+def verdict(check: ExactCheck) -> list[tuple[str, bool]]:
+    """One sentence per outcome, and whether it is good news. Pure."""
+    said = []
+    for row in check.rows:
+        word = "right" if row.success else "wrong"
+        if row.agreement is None or row.ceiling is None:
+            said.append((f"{word}: no ranking to compare, all novelties are equal", True))
+            continue
+        gap = row.agreement - row.ceiling
+        good = gap >= -0.05
+        judged = "as good as exact" if good else f"{-gap:.2f} below what exact reaches"
+        numbers = f"{row.agreement:.3f} against a ceiling of {row.ceiling:.3f}"
+        said.append((f"{word}: {judged} ({numbers})", good))
+    return said
+
+
+def _offer(arguments: dict[str, Any], lengths: list[int]) -> None:
+    st.button("Compare with exact FGW", key="exact.go", on_click=_start, args=(arguments,))
+    if sum(length**2 for length in lengths) > 8 * 192**2:
+        st.caption(
+            f"This group has {sum(lengths):,} tokens, the longest rollout {max(lengths):,}: that "
+            "takes minutes. It runs as a job of its own, which goes on when the page is closed."
+        )
+
+
+def _watch(job: Job) -> None:
+    def poll() -> None:
+        now = jobs.read_job(roots().jobs, job.id)
+        if now.state.over:
+            st.rerun()
+        line, button = st.columns([6, 1], vertical_alignment="center")
+        if now.last is None:
+            line.progress(0.0, text="Starting …")
+        else:
+            line.progress(share(now), text=inert(progress_words(now)))
+        button.button("Stop", key="exact.stop", on_click=_stop, args=(job.id,))
+
+    with st.container(key="exact.waiting"):
+        st.fragment(poll, run_every=1.0)()
+
+
+def _unfinished(job: Job) -> None:
+    if job.error:
+        st.warning(inert(job.error, 600))
+    else:
+        st.info(f"The comparison was {job.state}; nothing of it is kept.")
+    st.button("Start again", key="exact.again", on_click=_resume, args=(job.id,))
+
+
 def _result(check: ExactCheck) -> None:
+    with st.container(horizontal=True):
+        for sentence, good in verdict(check):
+            icon = ":material/check:" if good else ":material/error:"
+            st.badge(sentence, icon=icon, color="green" if good else "red")
     st.dataframe(
         exact_frame(check),
         hide_index=True,
@@ -94,7 +161,29 @@ def _result(check: ExactCheck) -> None:
         "Spearman rank correlation of the tokens' novelty within each outcome. Time for the group: "
         f"{number(check.seconds_anchored, 2)} s fast, {number(check.seconds_exact, 2)} s exact."
     )
+    if not check.converged:
+        st.warning(
+            "An exact solve reached max_iterations before it came to rest; raise it under Advanced "
+            "and compare again."
+        )
 
 
-def _ask(arguments: tuple[object, ...]) -> None:
-    st.session_state[_ASKED] = arguments
+def _start(arguments: dict[str, Any]) -> None:
+    try:
+        jobs.start("exact", arguments, roots().jobs)
+    except HaraError as error:
+        st.session_state[_COMPLAINT] = str(error)
+
+
+def _resume(job_id: str) -> None:
+    try:
+        jobs.resume(roots().jobs, job_id)
+    except HaraError as error:
+        st.session_state[_COMPLAINT] = str(error)
+
+
+def _stop(job_id: str) -> None:
+    # A solve reports only at its end, and nothing is lost by ending it at once.
+    Thread(
+        target=jobs.stop, args=(roots().jobs, job_id), kwargs={"grace": 0.5}, daemon=True
+    ).start()

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from hara_viz.backend.sensitivity import solve_seconds
+from hara_viz.plots.transport_charts import residual_curve
+from hara_viz.ui import data, state
+from hara_viz.ui.side_work import computed, is_computed
 from hara_viz.ui.solver_notes import solver_frame
 from hara_viz.ui.transport_view import TransportView
 from hara_viz.ui.words import count, inert, number
+
+_TIMED = "hara.solver_timed"
 
 
 def solver_panel(shown: TransportView) -> None:
@@ -27,9 +32,17 @@ def solver_panel(shown: TransportView) -> None:
             hide_index=True,
             key="solver.panel",
             column_config={
-                "marginal error": st.column_config.NumberColumn(format="%.2g"),
-                "last change": st.column_config.NumberColumn(format="%.2g"),
-                "share of structure": st.column_config.NumberColumn(format="percent"),
+                "outcome": st.column_config.TextColumn(width=58),
+                "rollouts": st.column_config.NumberColumn(width=58),
+                "tokens": st.column_config.NumberColumn(width=54),
+                "support points K": st.column_config.NumberColumn("K", width=40),
+                "rounds": st.column_config.NumberColumn(width=54),
+                "converged": st.column_config.CheckboxColumn(width=70),
+                "marginal error": st.column_config.NumberColumn(format="%.2g", width=94),
+                "share of structure": st.column_config.NumberColumn(
+                    "structure", format="percent", width=66, help="Share of it in the cost"
+                ),
+                "last change": st.column_config.NumberColumn(format="%.2g", width=80),
             },
         )
         for outcome, converged in zip(frame["outcome"], frame["converged"], strict=True):
@@ -42,10 +55,11 @@ def solver_panel(shown: TransportView) -> None:
             "Marginal error: the most by which the mass that any rollout sends to the atoms "
             "misses 1/K, summed over the atoms. A class of one rollout has nothing to solve."
         )
+        _time(shown)
     with curve:
-        changes = change_frame(shown)
+        changes, tolerance = change_frame(shown), shown.transport.found.config.tolerance
         if not changes.empty:
-            st.vega_lite_chart(changes, _curve(shown), height=190, key="solver.curve")
+            st.vega_lite_chart(changes, residual_curve(tolerance), height=190, key="solver.curve")
 
 
 def health_badges(shown: TransportView) -> None:
@@ -118,32 +132,28 @@ def change_frame(shown: TransportView) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["round", "change", "outcome"])
 
 
-def _curve(shown: TransportView) -> dict[str, Any]:
-    tolerance = shown.transport.found.config.tolerance
-    colour = {"field": "outcome", "type": "nominal", "title": None}
-    colour["scale"] = {"domain": ["right", "wrong"], "range": ["#3b82c4", "#dd7a2b"]}  # pyright: ignore[reportArgumentType]
-    return {
-        "layer": [
-            {
-                "mark": {"type": "line", "point": True},
-                "encoding": {
-                    "x": {"field": "round", "type": "quantitative", "axis": {"tickMinStep": 1}},
-                    "y": {
-                        "field": "change",
-                        "type": "quantitative",
-                        "scale": {"type": "log"},
-                        "title": "relative change",
-                    },
-                    "color": colour,
-                },
-            },
-            {
-                "data": {"values": [{"tolerance": tolerance}]},
-                "mark": {"type": "rule", "strokeDash": [4, 4], "color": "#8a8f98"},
-                "encoding": {"y": {"field": "tolerance", "type": "quantitative"}},
-            },
-        ]
-    }
+def _time(shown: TransportView) -> None:
+    """How long one solve takes, measured when somebody asks."""
+    view = shown.view
+    arguments = (
+        str(view.run.path),
+        data.run_stamp(view.run_name),
+        tuple(view.key),
+        shown.transport.found.config.to_json(),
+        state.current().layer,
+    )
+    if st.session_state.get(_TIMED) != arguments and not is_computed(solve_seconds, *arguments):
+        st.button(
+            "Measure the time of a solve",
+            key="solver.time",
+            on_click=lambda: st.session_state.update({_TIMED: arguments}),
+        )
+        return
+    seconds = computed(
+        solve_seconds, *arguments, message="Solving this group four times …", key="solver.timing"
+    )
+    if seconds is not None:
+        st.markdown(f"One solve of this group takes **{seconds:.3g} s** (the best of three).")
 
 
 def refused_note(message: str | None) -> None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from hara_viz.backend.exact import ExactCheck, ExactRow
 from hara_viz.components import barycenter_text, rollout_pair
 from hara_viz.components.transport_plan import decode
 from hara_viz.credit import CreditConfig
-from hara_viz.ui.exact_panel import small_enough
+from hara_viz.ui.exact_panel import verdict
 from tests.pages.test_rollouts import recompute
 from tests.small_runs import APPLES, HOSTILE, HOSTILE_TEXTS, PENS
 from tests.ui.apptest import (
+    chart_with,
     checked,
     click_row,
     component,
@@ -242,27 +246,145 @@ def test_a_run_without_states_names_the_command() -> None:
     assert "hara-viz states RUN --model MODEL" in shown_text(at)
 
 
-def test_exact_agreement_is_measured_on_demand(small_run: Path) -> None:
+def wait(at, found, seconds: float = 120):
+    """The page again and again until it shows what is waited for."""
+    deadline = time.monotonic() + seconds
+    while not found(at):
+        assert time.monotonic() < deadline, shown_text(at)
+        time.sleep(0.3)
+        at = checked(at.run(timeout=60))
+    return at
+
+
+def has(column: str):
+    return lambda at: any(column in t.value for t in at.dataframe)
+
+
+def own_tokens_of(group, rows) -> list[np.ndarray]:
+    starts = np.cumsum([0, *(len(r.completion_ids) for r in group.rollouts)])
+    return [np.arange(starts[row], starts[row + 1]) for row in rows]
+
+
+def test_exact_agreement_is_measured_by_a_job(small_run: Path, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("HARA_VIZ_JOBS", str(tmp_path / "jobs"))
     at = open_app(LINK, page=PAGE)
-    checked(at.button(key="exact.go").click().run(timeout=240))
+    at = checked(at.button(key="exact.go").click().run(timeout=60))
+    at = wait(at, has("fast with exact"))
     shown = table_with(at, "fast with exact")
     _, fast = recompute(small_run, PENS.problem_id, CreditConfig())
     _, exact = recompute(small_run, PENS.problem_id, CreditConfig(solver="exact"))
+    _, other = recompute(small_run, PENS.problem_id, CreditConfig(solver="exact", seed=1))
     from scipy.stats import spearmanr
 
     n_right = int(shown["tokens"][0])
-    expected = [
-        spearmanr(fast.novelty[own], exact.novelty[own]).statistic
-        for own in (slice(0, n_right), slice(n_right, None))
-    ]
-    np.testing.assert_allclose(shown["fast with exact"], expected, atol=1e-6)
-    assert shown["ceiling: exact with exact"].between(-1, 1).all()
+    parts = (slice(0, n_right), slice(n_right, None))
+    for column, first, second in (
+        ("fast with exact", fast, exact),
+        ("ceiling: exact with exact", exact, other),
+    ):
+        expected = [spearmanr(first.novelty[p], second.novelty[p]).statistic for p in parts]
+        np.testing.assert_allclose(shown[column], expected, atol=1e-6)
+    # Another session finds it there, and under other settings it is asked for anew.
+    again = open_app(LINK, page=PAGE)
+    np.testing.assert_allclose(
+        table_with(again, "fast with exact")["fast with exact"], shown["fast with exact"]
+    )
+    changed = open_app({**LINK, "credit.alpha": "0.3"}, page=PAGE)
+    assert changed.button(key="exact.go")
 
 
-def test_what_runs_live_is_bounded() -> None:
-    assert small_enough([128] * 8)
-    assert not small_enough([256] * 16)
-    assert not small_enough([2000])
+def test_an_exact_job_that_was_stopped_can_start_again(tmp_path, monkeypatch) -> None:
+    from hara_viz.backend import jobs
+
+    monkeypatch.setenv("HARA_VIZ_JOBS", str(tmp_path / "jobs"))
+    at = open_app(LINK, page=PAGE)
+    at = checked(at.button(key="exact.go").click().run(timeout=60))
+    (job,) = jobs.list_jobs(tmp_path / "jobs")
+    jobs.stop(tmp_path / "jobs", job.id, grace=0.1)
+    at = checked(at.run(timeout=60))
+    assert "The comparison was stopped" in shown_text(at)
+    at = checked(at.button(key="exact.again").click().run(timeout=60))
+    wait(at, has("fast with exact"))
+
+
+def test_the_verdict_on_the_fast_solver_names_the_ceiling() -> None:
+    row = ExactRow(success=True, n_rollouts=2, n_tokens=9, agreement=0.86, ceiling=0.9)
+    bad = replace(row, success=False, agreement=0.6)
+    unknown = replace(row, agreement=None)
+    check = ExactCheck(
+        rows=(row, bad, unknown), seconds_anchored=1, seconds_exact=2, converged=True
+    )
+    assert [good for _, good in verdict(check)] == [True, False, True]
+    assert "0.30 below" in verdict(check)[1][0] and "ceiling of 0.900" in verdict(check)[0][0]
+    assert ExactCheck.from_plain(json.loads(json.dumps(check.to_plain()))) == check
+
+
+def test_the_sensitivity_strips_show_rank_correlations(small_run: Path) -> None:
+    at = open_app(LINK, page=PAGE)
+    at = checked(at.button(key="sensitivity.go").click().run(timeout=60))
+    at = wait(at, lambda at: "Spearman rank correlation of the tokens' novelty" in shown_text(at))
+    from scipy.stats import spearmanr
+
+    strips = chart_with(at, "agreement")
+    assert [strip["field"].iloc[0] for strip in strips] == [
+        "alpha", "n_support", "epsilon", "layer"
+    ]  # fmt: skip
+    group, base = recompute(small_run, PENS.problem_id, CreditConfig())
+    members = {"right": (0, 1, 2), "wrong": (3, 4, 5)}
+    for strip in strips[:3]:
+        assert strip[strip["current"]]["agreement"].tolist() == pytest.approx([1.0, 1.0])
+        for row in strip.itertuples():
+            value = {"auto": "auto"}.get(row.value) or float(row.value)
+            value = int(value) if row.field == "n_support" and value != "auto" else value
+            config = CreditConfig(**{row.field: value})
+            _, other = recompute(small_run, PENS.problem_id, config)
+            own = np.concatenate(own_tokens_of(group, members[row.outcome]))
+            expected = spearmanr(base.novelty[own], other.novelty[own]).statistic
+            assert row.agreement == pytest.approx(expected, abs=1e-6), (row.field, row.value)
+
+
+def test_the_residual_curve_is_the_solvers() -> None:
+    at = open_app(LINK, page=PAGE)
+    (curve,) = chart_with(at, "change")
+    right = curve[curve["outcome"] == "right"]
+    shown = table_with(at, "last change")
+    assert right["change"].iloc[-1] == pytest.approx(shown["last change"][0])
+    assert len(right) == shown["rounds"][0]
+
+
+def test_the_noise_tab_puts_every_sentence_against_its_null(small_run: Path) -> None:
+    at = open_app(LINK, page=PAGE)
+    at = checked(at.button(key="doubt.go").click().run(timeout=60))
+    at = wait(at, has("shuffled"))
+    shown = table(at, "doubt.table")
+    assert list(shown["z"]) == sorted(shown["z"], reverse=True)
+    group, credit = recompute(small_run, PENS.problem_id, CreditConfig())
+    # Three against three: 20 splits, ten of them alike but for the names of the outcomes.
+    assert shown["p"].min() >= 1 / 10 - 1e-9
+    assert "this group is too small to tell" in shown_text(at)
+    novelty = credit.novelty.double().numpy()
+    click_row(at, "doubt.table", 0)
+    chosen = selection(at)
+    assert chosen.sample == shown["rollout"][0] and chosen.token is not None
+    rollout = group.rollouts[chosen.sample]
+    assert rollout.reasoning_step is not None
+    step = rollout.reasoning_step[chosen.token]
+    own = own_tokens_of(group, [chosen.sample])[0][np.asarray(rollout.reasoning_step) == step]
+    members = (0, 1, 2) if chosen.sample < 3 else (3, 4, 5)
+    values = novelty[np.concatenate(own_tokens_of(group, members))]
+    z = (novelty[own].mean() - values.mean()) / values.std()
+    assert shown["z"][0] == pytest.approx(z, abs=2e-3)
+
+
+def test_a_group_of_one_outcome_has_no_null() -> None:
+    at = open_app({"run": "small", "problem": APPLES.problem_id}, page=PAGE)
+    assert "Nothing to shuffle" in shown_text(at)
+
+
+def test_the_time_of_a_solve_is_measured_when_asked_for() -> None:
+    at = open_app(LINK, page=PAGE)
+    at = checked(at.button(key="solver.time").click().run(timeout=120))
+    assert "One solve of this group takes" in shown_text(at)
 
 
 def test_hostile_text_is_never_markdown() -> None:

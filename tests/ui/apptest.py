@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
@@ -44,6 +45,13 @@ def table(at: AppTest, key: str) -> Any:
 def table_of(at: AppTest, column: str) -> Any:
     """The data frame of the first table with that first column (tables to read have no key)."""
     return next(t.value for t in at.dataframe if str(t.value.columns[0]) == column)
+
+
+def chart_with(at: AppTest, column: str) -> list[Any]:
+    """The data of all Vega-Lite charts that have a column, as data frames."""
+    data = [chart.proto.data.data for chart in at.get("vega_lite_chart")]
+    frames = [pa.ipc.open_stream(bytes_).read_pandas() for bytes_ in data if bytes_]
+    return [frame for frame in frames if column in frame]
 
 
 def click_row(at: AppTest, key: str, row: int, column: str | None = None) -> AppTest:
