@@ -113,7 +113,9 @@ def clear_locks() -> None:
 def main() -> None:
     """Read the stage and make it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stage", choices=["problems", "train", "checkpoints", "runs", "credit", "all"])
+    parser.add_argument(
+        "stage", choices=["problems", "train", "checkpoints", "runs", "credit", "all"]
+    )
     parser.add_argument("--work", type=Path, default=Path("artifacts/demo"))
     options = parser.parse_args()
     ASSETS.mkdir(parents=True, exist_ok=True)

@@ -33,6 +33,7 @@ def pages() -> list[Page]:
         st.Page("pages/transport.py", title="Transport", icon=":material/conversion_path:"),
         st.Page("pages/embedding.py", title="Embedding", icon=":material/scatter_plot:"),
         st.Page("pages/training.py", title="Training", icon=":material/monitoring:"),
+        st.Page("pages/learn.py", title="Learn", icon=":material/school:"),
         st.Page("pages/runs.py", title="Runs", icon=":material/format_list_bulleted:"),
     ]
 
