@@ -56,3 +56,4 @@ def test_drop_look_import_and_open(workplace: Path, tmp_path: Path, open_page, s
         ready(page)
         assert page.locator("article").count() == 4
         shoot(page, f"import-rollouts-{scheme}")
+        page.close()  # before its server ends
