@@ -36,12 +36,15 @@ READY = (
     "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 )
 PAGES = {
-    "rollouts": ("", "light"),  # the first page has no name of its own
-    "rollouts-dark": ("", "dark"),
-    "runs": ("runs", "light"),
-    "transport": ("transport", "light"),
-    "embedding": ("embedding", "light"),
+    "rollouts": ("", "light", None),  # the first page has no name of its own
+    "rollouts-dark": ("", "dark", None),
+    "runs": ("runs", "light", None),
+    "transport": ("transport", "light", None),
+    "transport-text": ("transport", "light", "What it usually does"),
+    "transport-text-dark": ("transport", "dark", "What it usually does"),
+    "embedding": ("embedding", "light", None),
 }
+"""Name of the picture → page, colour scheme, and the tab that is opened."""
 
 
 @contextmanager
@@ -78,13 +81,15 @@ def richest_group(run_path: Path) -> str:
     return key.problem_id
 
 
-def shoot(page: Page, address: str, path: Path) -> None:
+def shoot(page: Page, address: str, path: Path, tab: str | None = None) -> None:
     page.goto(address)
     page.wait_for_selector(READY, timeout=90_000)
     page.get_by_text("is being computed").wait_for(state="hidden", timeout=180_000)
     page.wait_for_timeout(6_000)  # components paint after the script has ended
     page.get_by_text("is being computed").wait_for(state="hidden", timeout=180_000)
     page.wait_for_selector(READY, timeout=90_000)
+    if tab is not None:
+        page.get_by_role("tab", name=tab).click()
     page.wait_for_timeout(2_000)
     page.screenshot(path=path)
 
@@ -93,11 +98,12 @@ def app_pictures(run_path: Path, chromium: str) -> None:
     query = urlencode({"run": run_path.name, "problem": richest_group(run_path)})
     with running_app() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for name, (page_name, scheme) in PAGES.items():
+        for name, (page_name, scheme, tab) in PAGES.items():
             context = browser.new_context(
                 viewport={"width": 1280, "height": 800}, color_scheme=scheme
             )
-            shoot(context.new_page(), f"{address}/{page_name}?{query}", PICTURES / f"{name}.png")
+            page = context.new_page()
+            shoot(page, f"{address}/{page_name}?{query}", PICTURES / f"{name}.png", tab)
             context.close()
         browser.close()
 

@@ -171,8 +171,10 @@ def _cost_of(found: GroupCredit, row: int) -> float:
     return float(novelty.sum()) / max(own, 1)
 
 
-def row_values(run: Run, found: GroupCredit) -> RowValues:
-    """Normalised states and locations of every scored row, in the space of its plans.
+def row_values(run: Run, found: GroupCredit, only: tuple[int, ...] | None = None) -> RowValues:
+    """Normalised states and locations of scored rows, in the space of their plans.
+
+    `only`: these rows; None: all. States of long groups are large, so ask for what is needed.
 
     Raises:
         InvalidInputError: the run does not keep the group's states.
@@ -202,7 +204,7 @@ def row_values(run: Run, found: GroupCredit) -> RowValues:
     )
     (rows,) = group_rows(batch, config)
     center = group_center(batch, rows, config)
-    members = rows.success + rows.failure
+    members = tuple(r for r in rows.success + rows.failure if only is None or r in only)
     return {
         row: (state.numpy(), place.numpy())
         for row, state, place in zip(

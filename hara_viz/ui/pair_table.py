@@ -142,7 +142,7 @@ def rollout_pairs(shown: TransportView, row: int, top: int = _TOP) -> tuple[Plan
     found, target = shown.transport.found, shown.target
     plan = shown.transport.plan(row)
     assert plan is not None and target is not None
-    states, locations = row_values(shown.view.run, found)[row]
+    states, locations = row_values(shown.view.run, found, (row,))[row]
     own = own_tokens(shown.view.group.rollouts[row])
     places = states if found.config.structure == "state" else locations
     return top_pairs(

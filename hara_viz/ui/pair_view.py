@@ -92,7 +92,7 @@ def _frame(
 ) -> tuple[bytes, tuple[float, float]]:
     """The frame, and the mean gap of either side."""
     pair = composed(_shown, row, other)
-    values = row_values(_shown.view.run, _shown.transport.found)
+    values = row_values(_shown.view.run, _shown.transport.found, (row, other))
     gaps = counterpart_gaps(pair, values[row][0], values[other][0])
     checkpoint = _shown.view.run.info.checkpoint
     special = checkpoint.special_ids if checkpoint else ()

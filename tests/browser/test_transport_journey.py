@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.conftest import settle
+from tests.browser.conftest import running_app, settle
 from tests.browser.test_rollouts_journey import shoot
 from tests.small_runs import HOSTILE, PENS
 
@@ -141,6 +141,64 @@ def test_from_a_barycenter_in_words_to_a_rollout_and_its_counterpart(app_url, op
     pair.locator("[data-side='1'] [data-cell]").first.click()
     page.wait_for_function("document.location.search.includes('token=0')")
     pair.locator(f"[data-side='0'][aria-label='{title}']").wait_for(timeout=20_000)
+
+
+def test_doubts_are_computed_on_demand_and_can_be_stopped(app_url, open_page) -> None:
+    page = open_page(f"{app_url}/transport?run=small&problem={PENS.problem_id}&rollout=4")
+    ready(page, "htp")
+    tab(page, "Noise")
+    page.get_by_role("button", name="Shuffle outcomes").click()
+    page.get_by_text("chance alone would bring about").wait_for(timeout=120_000)
+    settle(page)
+    shoot(page, "transport-noise-light")
+
+    # Another setting is another question; stopped, it keeps what it had and goes on from there.
+    page.goto(page.url + "&credit.alpha=0.35")
+    settle(page)
+    ready(page, "htp")
+    tab(page, "Noise")
+    page.get_by_role("button", name="Shuffle outcomes").click()
+    stop = page.locator(".st-key-doubt-waiting").get_by_role("button", name="Stop")
+    done = page.get_by_text("chance alone would bring about")
+    stop.or_(done).first.wait_for(timeout=60_000)
+    if stop.is_visible():
+        stop.click()
+        page.get_by_role("button", name="Go on").click(timeout=60_000)
+    done.wait_for(timeout=120_000)
+
+    tab(page, "Solver")
+    page.get_by_role("button", name="Try ").click()
+    page.get_by_text("near 1, the setting hardly matters").wait_for(timeout=120_000)
+    settle(page)
+    shoot(page, "transport-solver-light")
+
+
+def test_exact_fgw_is_a_job_that_outlives_the_page(
+    chromium, small_runs, tmp_path, monkeypatch, open_page
+) -> None:
+    monkeypatch.setenv("HARA_VIZ_JOBS", str(tmp_path / "jobs"))
+    with running_app(small_runs, tmp_path / "app.log") as url:
+        compare_with_exact(url, open_page)
+
+
+def compare_with_exact(url: str, open_page) -> None:
+    address = f"{url}/transport?run=small&problem={PENS.problem_id}&credit.alpha=0.45"
+    page = open_page(address)
+    ready(page, "htp")
+    tab(page, "Against exact FGW")
+    page.get_by_role("button", name="Compare with exact FGW").click()
+    # The job may be over already; Streamlit has a Stop button of its own while it runs.
+    stop, over = page.get_by_role("button", name="Stop"), page.get_by_text("Time for the group")
+    stop.or_(over).first.wait_for(timeout=60_000)
+    page.goto(f"{url}/runs")  # the reader leaves, the job goes on
+    settle(page)
+    page.goto(address)
+    settle(page)
+    ready(page, "htp")
+    tab(page, "Against exact FGW")
+    page.get_by_text("Time for the group").wait_for(timeout=120_000)
+    assert page.get_by_text("against a ceiling of").count() == 2
+    page.close()  # before its server ends, which it would complain about
 
 
 @pytest.mark.parametrize(("address", "name"), [("transport", "htp"), ("embedding", "hem")])
