@@ -243,9 +243,10 @@ class Run:
     ) -> tuple[Rollout, ...]:
         """Rollouts that came without log-probabilities, with those of the run's checkpoint."""
         own = self.info.checkpoint
-        if own is None or not own.fingerprint or all(r.logprobs is not None for r in rollouts):
+        source = own.fingerprint if own is not None and own.fingerprint else self.source_of(None)
+        if source is None or all(r.logprobs is not None for r in rollouts):
             return rollouts
-        readings = read_readings(self.path, own.fingerprint, part, row_group, rollouts)
+        readings = read_readings(self.path, source, part, row_group, rollouts)
         if readings is None:
             return rollouts
         return tuple(

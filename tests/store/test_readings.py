@@ -136,6 +136,7 @@ def test_the_only_reader_of_a_run_without_a_checkpoint_stands_in_for_it(tmp_path
     fill(path, OTHER, -1.0, (2,))
     run, key = open_run(path), make_group(0).key
     assert run.layers == (2,) and run.load_states(key, 2) is not None
+    assert run.load_group(key).rollouts[1].logprobs == (-2.0,) * 4
     assert run.source_of(OTHER.fingerprint[:8]) == run.source_of(None) == OTHER.fingerprint
     fill(path, OWN, -1.0, (1,))  # now there are two, and one has to be named
     assert open_run(path).layers == () and open_run(path).layers_of(OWN.fingerprint) == (1,)
