@@ -43,6 +43,8 @@ PAGES = {
     "transport-text": ("transport", "light", "What it usually does"),
     "transport-text-dark": ("transport", "dark", "What it usually does"),
     "embedding": ("embedding", "light", None),
+    "learn": ("learn", "light", "Barycenter and plan"),
+    "learn-dark": ("learn", "dark", "Reweighted advantage"),
 }
 """Name of the picture → page, colour scheme, and the tab that is opened."""
 
@@ -89,7 +91,8 @@ def shoot(page: Page, address: str, path: Path, tab: str | None = None) -> None:
     page.get_by_text("is being computed").wait_for(state="hidden", timeout=180_000)
     page.wait_for_selector(READY, timeout=90_000)
     if tab is not None:
-        page.get_by_role("tab", name=tab).click()
+        page.get_by_role("tab", name=tab).or_(page.get_by_role("radio", name=tab)).first.click()
+        page.wait_for_timeout(4_000)
     page.wait_for_timeout(2_000)
     page.screenshot(path=path)
 

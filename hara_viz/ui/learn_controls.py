@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -79,19 +79,21 @@ def cases(shown: LearnView) -> None:
     groups = data.run_table(shown.view.run_name).groups
     st.caption("Try what happens when …")
     with st.container(horizontal=True):
-        _case("all rewards are equal", *_first(groups, groups["degenerate"]))
-        lone = (groups["n_success"] == 1) & (groups["n_scored"] > 2)
+        _case("all rewards are equal", *_first(groups, list(groups["degenerate"])))
+        lone = [
+            n == 1 and of > 2 for n, of in zip(groups["n_success"], groups["n_scored"], strict=True)
+        ]
         _case("one stands alone", *_first(groups, lone))
         _button("K exceeds T", lambda: _take_config(n_support=128), True)
         _button("ε is large", lambda: _take_config(epsilon=5.0), True)
         _button("back to the defaults", lambda: state.update(credit=CreditConfig()), True)
 
 
-def _first(groups: pd.DataFrame, which: pd.Series) -> tuple[dict[str, Any], bool]:
-    found = groups[which]
-    if found.empty:
+def _first(groups: pd.DataFrame, which: Sequence[bool]) -> tuple[dict[str, Any], bool]:
+    found = [row for row, wanted in zip(groups.itertuples(), which, strict=True) if wanted]
+    if not found:
         return {}, False
-    step, problem, group = group_key(next(found.itertuples()))
+    step, problem, group = group_key(found[0])
     return {"global_step": step, "problem": problem, "group": group, "sample": None}, True
 
 

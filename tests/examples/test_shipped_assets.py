@@ -81,7 +81,8 @@ def test_the_verifiers_agree_on_the_shipped_texts() -> None:
 
 
 def test_the_assets_are_small() -> None:
-    assert size_of(ASSETS) <= 25 * MEGABYTE
+    assert size_of(ASSETS) <= 40 * MEGABYTE
+    assert size_of(CHECKPOINTS) <= 25 * MEGABYTE
     for method in METHODS:
         for _, folder in trained(CHECKPOINTS, method):
             assert size_of(folder) <= 4 * MEGABYTE
