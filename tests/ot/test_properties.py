@@ -74,9 +74,7 @@ def configs(draw: st.DrawFn) -> SolverConfig:
 
 @always
 @given(rollouts(), configs())
-def test_plans_costs_and_support_are_what_they_claim(
-    given_: Rollouts, config: SolverConfig
-) -> None:
+def test_plans_costs_and_support_are_as_claimed(given_: Rollouts, config: SolverConfig) -> None:
     features, locations = given_
     solution = solve_barycenter(features, locations, config)
     n_support, error = config.n_support, 0.0
