@@ -14,17 +14,29 @@ room needs torch alone and knows no tokenizer, file or screen. In the order of t
     weights       standardise, clip, conserve                       (7)
     diagnostics   what a reader should know
     assign        the doors                                         (8)
+
+and, on request, how far a colour can be believed:
+
+    stability     novelty from several starts of the solver
+    null          spans against shuffled outcomes or shuffled time: p and q
+    shuffles      the shuffled copies, solved many at a time
 """
 
 from hara_viz.credit.assign import assign_credit, assign_credit_packed
 from hara_viz.credit.config import CreditConfig
+from hara_viz.credit.null import NoveltyNull, novelty_null
 from hara_viz.credit.record import Credit, GroupDiagnostics, OutcomeClass
+from hara_viz.credit.stability import NoveltyStability, novelty_stability
 
 __all__ = [
     "Credit",
     "CreditConfig",
     "GroupDiagnostics",
+    "NoveltyNull",
+    "NoveltyStability",
     "OutcomeClass",
     "assign_credit",
     "assign_credit_packed",
+    "novelty_null",
+    "novelty_stability",
 ]

@@ -44,25 +44,39 @@ def hara_novelty(
 
     Barycenters of many groups are solved together, which costs less and gives the same numbers.
     """
-    for together in _runs(batch, groups):
+    for starts in novelty_over_starts(batch, groups, config, (config.seed,)):
+        yield starts[0]
+
+
+def novelty_over_starts(
+    batch: PackedBatch, groups: Sequence[GroupRows], config: CreditConfig, seeds: Sequence[int]
+) -> Iterator[list[dict[bool, ClassNovelty]]]:
+    """`hara_novelty` from several starts: per group one entry for each of the seeds."""
+    for together in _runs(batch, groups, len(seeds)):
         inputs = [_GroupInputs.build(batch, group, config) for group in together]
-        wanted = [(own, rows) for own in inputs for rows in _solved_rows(own.group, config)]
+        solved = [(own, rows) for own in inputs for rows in _solved_rows(own.group, config)]
+        wanted = [(own, rows, seed) for own, rows in solved for seed in seeds]
         left_out = config.reference == "leave_one_out"
         solutions = solve_barycenters(
-            [own.rollouts(rows, leave_one_out=left_out) for own, rows in wanted],
+            [own.rollouts(rows, leave_one_out=left_out, seed=seed) for own, rows, seed in wanted],
             config.solver_config(),
         )
         # A row belongs to one group, so its rows name a class.
-        by_rows = dict(zip([rows for _, rows in wanted], solutions, strict=True))
+        found: dict[int, dict[tuple[int, ...], BarycenterSolution]] = {seed: {} for seed in seeds}
+        for (_, rows, seed), solution in zip(wanted, solutions, strict=True):
+            found[seed][rows] = solution
         for own in inputs:
-            yield _novelty(own, by_rows)
+            yield [_novelty(own, found[seed]) for seed in seeds]
 
 
-def _runs(batch: PackedBatch, groups: Sequence[GroupRows]) -> Iterator[list[GroupRows]]:
+def _runs(
+    batch: PackedBatch, groups: Sequence[GroupRows], copies: int
+) -> Iterator[list[GroupRows]]:
     run: list[GroupRows] = []
     taken = 0
     for group in groups:
-        size = sum(batch.length(row) for row in group.rows) * batch.states.shape[1]
+        n_tokens = sum(batch.length(row) for row in group.rows)
+        size = copies * n_tokens * batch.states.shape[1]
         if run and taken + size > _TOGETHER:
             yield run
             run, taken = [], 0
@@ -112,12 +126,15 @@ class _GroupInputs:
         anchors = group_anchors(batch, group, config, center)
         return _GroupInputs(batch, group, config, center, anchors)
 
-    def rollouts(self, rows: tuple[int, ...], *, leave_one_out: bool = False) -> RolloutClass:
+    def rollouts(
+        self, rows: tuple[int, ...], *, leave_one_out: bool = False, seed: int | None = None
+    ) -> RolloutClass:
         return RolloutClass(
             class_states(self.batch, rows, self.config, self.center),
             class_locations(self.batch, rows, self.group, self.config),
             self.anchors,
             leave_one_out,
+            seed,
         )
 
 

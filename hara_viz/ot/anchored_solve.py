@@ -52,7 +52,7 @@ class _Start:
     basis: Basis | None
 
     @staticmethod
-    def build(points: FusedPoints, n_support: int, config: SolverConfig) -> _Start:
+    def build(points: FusedPoints, n_support: int, config: SolverConfig, seed: int) -> _Start:
         plans = monotone_coupling(points.measures, n_support)
         shares = points.measures.states.sums(plans)  # columns sum to 1/K exactly
         tau = torch.bmm(plans.mT, points.anchor_distances).mean(0) * n_support
@@ -61,8 +61,8 @@ class _Start:
         basis = None
         if scales.epsilon and scales.feature and config.max_iterations > 1:
             basis = sketch_basis(shares.flatten(0, 1))
-        if config.seed and scales.epsilon:
-            support = perturbed(support, points, config.seed)
+        if seed and scales.epsilon:
+            support = perturbed(support, points, seed)
         return _Start(points, n_support, support, scales, basis)
 
     @property
@@ -87,13 +87,19 @@ def padded_columns(n_support: int) -> int:
 
 
 def solve_anchored(
-    classes: Sequence[FusedPoints], n_supports: Sequence[int], config: SolverConfig
+    classes: Sequence[FusedPoints],
+    n_supports: Sequence[int],
+    config: SolverConfig,
+    *,
+    seeds: Sequence[int] | None = None,
 ) -> list[AnchoredSolution]:
     """Minimise (2) with the costs (4) for classes of one padded shape (T, K, D, A).
 
-    Each gets the numbers that it would get alone.
+    Each gets the numbers that it would get alone. `seeds`: a start of its own for each, in place
+    of `config.seed`.
     """
-    starts = [_Start.build(p, k, config) for p, k in zip(classes, n_supports, strict=True)]
+    each = zip(classes, n_supports, seeds or [config.seed] * len(classes), strict=True)
+    starts = [_Start.build(p, k, config, seed) for p, k, seed in each]
     found: dict[int, AnchoredSolution] = {}
     for rank in (0, *SKETCH_DIMS):
         chosen = [

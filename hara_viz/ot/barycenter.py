@@ -144,7 +144,7 @@ def transport_to_reference(
 def _solve_anchored(problems: Sequence[Problem]) -> list[BarycenterSolution]:
     config = problems[0].config
     points, sizes = [p.points for p in problems], [p.n_support for p in problems]
-    solved = solve_anchored(points, sizes, config)
+    solved = solve_anchored(points, sizes, config, seeds=[p.config.seed for p in problems])
     return [_finish(p, anchored) for p, anchored in zip(problems, solved, strict=True)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -32,6 +32,8 @@ class RolloutClass:
     leave_one_out: bool = False
     """Add each rollout against the others: the last update without its own share, and one more
     transport at the same ε. It needs two rollouts and is None for one."""
+    seed: int | None = None
+    """A start of its own, so that many starts can be solved together; None: that of the config."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class Problem:
         sigma = anchor_distances(measures, config, rollouts.anchor_states)
         operator = structure_operator(measures, config.structure)
         left_out = rollouts.leave_one_out and measures.n_rollouts > 1
+        if rollouts.seed is not None:
+            config = replace(config, seed=rollouts.seed)
         return Problem(measures, FusedPoints.build(measures, sigma), operator, config, left_out)
 
     @property
