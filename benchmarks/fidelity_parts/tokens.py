@@ -15,6 +15,7 @@ KINDS = (
     "operator",
     "box",
     "number",
+    "right result",
     "wrong result",
     "function word",
     "content word",
@@ -41,20 +42,19 @@ def kinds(rollout: Rollout) -> list[str]:
     last = len(texts) - 1
     found = [_kind(text, place == last) for place, text in enumerate(texts)]
     starts = [*(rollout.cell_start or ()), len(rollout.completion_text)]
-    for begin, end in wrong_results(rollout.completion_text):
+    for begin, end, holds in results(rollout.completion_text):
         for place, cell in enumerate(itertools.pairwise(starts)):
             # A token may begin with the space before it.
             if cell[0] < end and begin < cell[1] and found[place] == "number":
-                found[place] = "wrong result"
+                found[place] = "right result" if holds else "wrong result"
     return found
 
 
-def wrong_results(text: str) -> list[tuple[int, int]]:
-    """Where the result of an equation "a ∘ b = c" stands that does not hold."""
+def results(text: str) -> list[tuple[int, int, bool]]:
+    """Where c stands in each equation "a ∘ b = c", and whether it holds."""
     return [
-        match.span(4)
+        (*match.span(4), _OPERATIONS[match[2]](int(match[1]), int(match[3])) == int(match[4]))
         for match in _EQUATION.finditer(text)
-        if _OPERATIONS[match[2]](int(match[1]), int(match[3])) != int(match[4])
     ]
 
 

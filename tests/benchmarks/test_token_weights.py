@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.fidelity_parts.kept_runs import ROOT
-from benchmarks.fidelity_parts.tokens import KINDS, kinds, wrong_results
+from benchmarks.fidelity_parts.tokens import KINDS, kinds, results
 from benchmarks.rivals import correlations, table
 from benchmarks.token_weights import SETTINGS, eta_squared, measure
 from hara_viz.credit import CreditConfig
@@ -44,9 +44,11 @@ def test_kinds_of_tokens() -> None:
     assert set(kinds(rollout)) <= set(KINDS)
 
 
-def test_wrong_results_are_those_that_do_not_hold() -> None:
+def test_results_of_equations_hold_or_do_not() -> None:
     text = "3 * 4 = 14, 14 + 24 = 38, 7 / 2 = 3, 8/2=4, 1 / 0 = 0, 9 - 12 = 3"
-    assert [text[a:b] for a, b in wrong_results(text)] == ["14", "3", "0", "3"]
+    found = [(text[begin:end], holds) for begin, end, holds in results(text)]
+    expected = [("14", False), ("38", True), ("3", False), ("4", True), ("0", False), ("3", False)]
+    assert found == expected
 
 
 def test_eta_squared_by_hand() -> None:
