@@ -3,7 +3,11 @@
     outcomes  who was right is shuffled among the rollouts of a group. Answers: is the span novel
               *for its outcome*, or would it be so in any company? Blind to what is odd everywhere.
     time      each rollout's states are shuffled over its places. Answers: does this stretch hold
-              more novelty than as many tokens of the same rollout drawn at random?
+              more novelty than as many tokens of the same rollout drawn at random? Novelty that
+              comes in clumps, as stages of reasoning make it, is found too: that is no error.
+
+A group of eight has at most 70 labellings, so p of "outcomes" is hardly below 1 / 70, and no span
+out of many can be a discovery at a small rate: read its p, span by span, or give larger groups.
 
 The statistic of a span is the mean z of its tokens, z as in (7): what weights are made of. With m
 of S shuffles at least as high as what was seen, p = (1 + m) / (S + 1), which is valid for any S
