@@ -32,6 +32,7 @@ def pages() -> list[Page]:
         st.Page("pages/rollouts.py", title="Rollouts", icon=":material/segment:", default=True),
         st.Page("pages/transport.py", title="Transport", icon=":material/conversion_path:"),
         st.Page("pages/embedding.py", title="Embedding", icon=":material/scatter_plot:"),
+        st.Page("pages/compare.py", title="Compare", icon=":material/difference:"),
         st.Page("pages/training.py", title="Training", icon=":material/monitoring:"),
         st.Page("pages/learn.py", title="Learn", icon=":material/school:"),
         st.Page("pages/runs.py", title="Runs", icon=":material/format_list_bulleted:"),

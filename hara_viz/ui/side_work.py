@@ -112,6 +112,11 @@ def _wait(future: Future[Any], message: str, key: str) -> None:
     st.rerun()
 
 
+def forget(function: Callable[..., Any], *arguments: Hashable) -> None:
+    """Compute it anew when it is asked for again."""
+    _forget(function, arguments)
+
+
 def _forget(function: Callable[..., Any], arguments: tuple[Hashable, ...]) -> None:
     _workshop().futures.pop((function, arguments), None)
 
