@@ -23,8 +23,18 @@ def selection_bus() -> None:
     _bus(
         key="bus",
         data={name: getattr(selection, name) for name in SHARED},
-        on_move_change=lambda: take(st.session_state["bus"]["move"]),
+        on_move_change=lambda: take(heard("bus", "move")),
     )
+
+
+def heard(key: str, event: str) -> object:
+    """What a component's trigger says, within its callback; None if nothing is left of it.
+
+    A move that is sent while the page changes arrives when Streamlit has forgotten the component.
+    Nothing is lost: the address that comes along names it.
+    """
+    held = st.session_state.get(key)
+    return None if held is None else held.get(event)
 
 
 def take(moved: object) -> None:

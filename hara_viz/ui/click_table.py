@@ -68,7 +68,8 @@ def _marked(frame: pd.DataFrame, here: int | None) -> pd.DataFrame | Styler:
 
 
 def _go(key: str) -> None:
-    cells = st.session_state[key]["selection"]["cells"]
+    held = st.session_state.get(key) or _NOTHING  # gone, if the page changed meanwhile
+    cells = held["selection"]["cells"]
     known = st.session_state.get(_targets_key(key)) or {}
     # Else a second click on the same row would only take the first one back.
     st.session_state[key] = _NOTHING

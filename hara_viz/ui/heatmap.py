@@ -22,7 +22,7 @@ from hara_viz.components.token_heatmap import (
 from hara_viz.export import group_page
 from hara_viz.types import GroupKey
 from hara_viz.ui import data, state
-from hara_viz.ui.bus import checked, take
+from hara_viz.ui.bus import checked, heard, take
 from hara_viz.ui.further import further_channel, wait_for_further
 from hara_viz.ui.group_header import ROLLOUT_TABLE
 from hara_viz.ui.group_view import GroupView
@@ -46,8 +46,8 @@ def heatmap(view: GroupView) -> None:
         key=KEY,
         data=base.data,
         on_pick_change=_follow_pick,
-        on_view_change=lambda: take(st.session_state[KEY]["view"]),
-        on_problem_change=lambda: step_problem(st.session_state[KEY]["problem"]),
+        on_view_change=lambda: take(heard(KEY, "view")),
+        on_problem_change=lambda: _step(heard(KEY, "problem")),
     )
     selection = state.current()
     wanted = {"signal": selection.signal, "underline": selection.underline}
@@ -81,11 +81,16 @@ def download(view: GroupView) -> None:
     )
 
 
+def _step(by: object) -> None:
+    if by in (1, -1):
+        step_problem(int(str(by)))
+
+
 def _follow_pick() -> None:
     """A token was pinned: only what tells of it runs again, unless more changed."""
-    picked = st.session_state[KEY]["pick"]
+    picked = heard(KEY, "pick")
     moved = checked(picked)
-    if not moved or picked.get("linked") is not True:
+    if not moved or not isinstance(picked, dict) or picked.get("linked") is not True:
         take(picked)
         return
     parts = [INSPECTOR]

@@ -10,6 +10,7 @@ from hara_viz.components.embedding_map import MapAtom, MapFrame, MapRollout, ass
 from hara_viz.components.shared.cells import shown_cells
 from hara_viz.plots.state_map import state_map_3d
 from hara_viz.ui import state
+from hara_viz.ui.bus import heard
 from hara_viz.ui.lasso import take_lasso
 from hara_viz.ui.map_data import ShownMap, colouring
 from hara_viz.ui.quote import words_of_span
@@ -28,7 +29,7 @@ def map_view(shown: ShownMap) -> None:
         _map(
             key=KEY,
             data=encode(map_frame(shown)),
-            on_lasso_change=lambda: take_lasso(st.session_state[KEY]["lasso"]),
+            on_lasso_change=lambda: take_lasso(heard(KEY, "lasso")),
         )
     else:
         _space(shown)

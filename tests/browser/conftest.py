@@ -143,5 +143,19 @@ def open_page(browser) -> Iterator[Callable[..., object]]:
 
 
 def settle(page) -> None:
-    """Wait until the app has nothing left to do."""
+    """Wait until the app has nothing left to do, and for a while has had nothing to do.
+
+    A component tells Python of a move ~150 ms after it: the script not running now says little.
+    """
     page.wait_for_selector(READY, timeout=60_000)
+    page.evaluate("window.haraIdle = null")
+    page.wait_for_function(
+        """(ready) => {
+          if (!document.querySelector(ready)) window.haraIdle = null;
+          else window.haraIdle ??= performance.now();
+          return window.haraIdle !== null && performance.now() - window.haraIdle > 400;
+        }""",
+        arg=READY,
+        polling=50,
+        timeout=60_000,
+    )

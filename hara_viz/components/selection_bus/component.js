@@ -2,6 +2,7 @@
 
 const SOURCE = "python";
 const QUIET = 150; // milliseconds without a move before Python hears of it
+const ON_ITS_WAY = 300; // milliseconds from a move until Python has surely been told
 const REMEMBERED = 100; // moves of the user that Python may still answer
 
 export class SelectionBus {
@@ -15,6 +16,20 @@ export class SelectionBus {
     this.timer = null;
     this.listener = (event) => this.hear(event.detail);
     page.addEventListener("hara:select", this.listener);
+    this.movedAt = -Infinity;
+    this.onLink = (event) => this.holdBack(event);
+    page.addEventListener("click", this.onLink, { capture: true });
+  }
+
+  // A link that is followed while a move is still on its way to Python: the move would arrive second
+  // and, as it names the page that it was made on, take the reader back there. So the link waits.
+  holdBack(event) {
+    const link = event.composedPath().find((node) => node.tagName === "A");
+    const left = this.movedAt + ON_ITS_WAY - performance.now();
+    if (!link || left <= 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    setTimeout(() => link.click(), left);
   }
 
   // Python's word. Only news is passed on.
@@ -40,6 +55,7 @@ export class SelectionBus {
     const { source: _source, user: _user, reported, ...moved } = detail;
     this.now = { ...this.now, ...moved };
     this.page.haraSelection = this.now;
+    this.movedAt = performance.now();
     this.moves.push(snapshot(this.now));
     if (this.moves.length > REMEMBERED) this.moves.shift();
     if (reported) return;
@@ -57,6 +73,7 @@ export class SelectionBus {
   dispose() {
     clearTimeout(this.timer);
     this.page.removeEventListener("hara:select", this.listener);
+    this.page.removeEventListener("click", this.onLink, { capture: true });
   }
 }
 

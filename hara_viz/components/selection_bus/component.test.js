@@ -61,6 +61,28 @@ test("an answer to a move is no news, and an old answer does not take the user b
   assert.equal(page.haraSelection.token, 5);
 });
 
+function click(page, link) {
+  const event = new Event("click", { cancelable: true });
+  Object.defineProperty(event, "composedPath", { value: () => [link] });
+  page.dispatchEvent(event);
+  return event.defaultPrevented;
+}
+
+test("a link waits until Python has heard of the move before it", async () => {
+  const { page, told, move } = makeBus();
+  const followed = [];
+  const link = { tagName: "A", click: () => followed.push(told.length) };
+  assert.equal(click(page, link), false, "nothing is on its way");
+  move({ token: 4 });
+  assert.equal(click(page, { tagName: "BUTTON" }), false);
+  assert.equal(click(page, link), true);
+  assert.deepEqual(followed, []);
+  await rest(350);
+  assert.deepEqual(told, [["move", { token: 4 }]]);
+  assert.deepEqual(followed, [1], "followed once, after Python was told");
+  assert.equal(click(page, link), false);
+});
+
 test("others' events without a user behind them are left alone", async () => {
   const { bus, page, told } = makeBus();
   page.dispatchEvent(

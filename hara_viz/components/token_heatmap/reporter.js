@@ -23,6 +23,7 @@ export class Reporter {
   }
 
   send() {
+    clearTimeout(this.timer);
     const reports = [...this.waiting];
     this.waiting.clear();
     for (const [name, value] of reports) this.host.setTriggerValue?.(name, value);
