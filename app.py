@@ -10,7 +10,7 @@ from hara_viz.ui.sidebar import sidebar
 configure()
 page = st.navigation(pages(), position="top")
 st.html(STYLE)
-state.open_page(page.url_path)
+state.open_page()
 with st.sidebar:
     sidebar()
     selection_bus()

@@ -3,7 +3,7 @@
 Who wins, the session or the address? A rerun brings the address along. If it is what this module
 last saw, the session wins. If it differs, somebody followed a link, edited the address or went
 back in the history: the address wins. Two exceptions: a move made in this very rerun is newer than
-the address that it was sent with, and the navigation drops the query when it changes the page.
+the address that it was sent with, and a bare address asks for nothing.
 
 A component that moves the token replaces the address itself (no history entry) before Python hears
 of it; `mirror` then finds nothing left to write. What only Python changes makes a history entry.
@@ -34,7 +34,7 @@ __all__ = [
 
 _SELECTION, _NOTES = "hara.selection", "hara.notes"
 _SEEN, _BEFORE, _WRITTEN_AT = "hara.seen", "hara.before", "hara.written_at"
-_MOVED, _PAGE = "hara.moved", "hara.page"
+_MOVED = "hara.moved"
 # A rerun sent before the browser heard of the last address still carries the one before it.
 _IN_FLIGHT_SECONDS = 1.0
 
@@ -82,14 +82,12 @@ def notes() -> tuple[str, ...]:
     return st.session_state.get(_NOTES) or ()
 
 
-def open_page(page: str) -> Selection:
-    """Start a rerun of `page`: take up the address if it is news. Call it once, first of all."""
+def open_page() -> Selection:
+    """Start a rerun: take up the address if it is news. Call it once, first of all."""
     query = _address()
-    turned_page = st.session_state.get(_PAGE) not in (None, page)
-    st.session_state[_PAGE] = page
     st.session_state[_NOTES] = None
     moved = st.session_state.pop(_MOVED, False)
-    if _SELECTION not in st.session_state or _is_news(query, turned_page, moved):
+    if _SELECTION not in st.session_state or _is_news(query, moved):
         st.session_state[_SELECTION], st.session_state[_NOTES] = from_query(query)
     return current()
 
@@ -104,8 +102,9 @@ def mirror() -> None:
     st.session_state[_SEEN] = query
 
 
-def _is_news(query: Query, turned_page: bool, moved: bool) -> bool:
-    if moved or query == st.session_state.get(_SEEN) or (turned_page and not query):
+def _is_news(query: Query, moved: bool) -> bool:
+    # A bare address asks for nothing: the navigation drops the query when it turns a page.
+    if moved or not query or query == st.session_state.get(_SEEN):
         return False
     fresh_write = time.monotonic() - st.session_state.get(_WRITTEN_AT, 0) < _IN_FLIGHT_SECONDS
     return not (fresh_write and query == st.session_state.get(_BEFORE))

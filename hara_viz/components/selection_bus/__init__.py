@@ -18,6 +18,9 @@ views that mount later.
 A user's own move in a view (detail.user true) reaches Python as trigger `move`, a dict of the moved
 fields, ~150 ms after the last one; views that report themselves (detail.reported true, as the token
 heatmap does) are not reported twice.
+
+It also keeps the history straight: turning a page makes one entry (`history.js`), and a link that
+is followed within 0.3 s of a move waits until Python has heard of the move.
 """
 
 from pathlib import Path
@@ -34,5 +37,5 @@ def assets() -> Assets:
     return Assets(
         html='<span class="hara-bus" hidden></span>',
         css=":host { display: none; }",
-        js=join_modules(FOLDER, ["component"]),
+        js=join_modules(FOLDER, ["history", "component"]),
     )

@@ -1,5 +1,7 @@
 // The selection between Python and the views of a page; see __init__.py.
 
+import { joinEntries } from "./history.js";
+
 const SOURCE = "python";
 const QUIET = 150; // milliseconds without a move before Python hears of it
 const ON_ITS_WAY = 300; // milliseconds from a move until Python has surely been told
@@ -88,11 +90,13 @@ export default function selectionBus({ data, parentElement, setTriggerValue }) {
   let bus = buses.get(parentElement);
   if (!bus) {
     bus = new SelectionBus(window, { setTriggerValue });
+    bus.separateEntries = joinEntries(window.history, window.location);
     buses.set(parentElement, bus);
   }
   bus.host = { setTriggerValue };
   if (data) bus.say(data);
   return () => {
+    bus.separateEntries();
     bus.dispose();
     buses.delete(parentElement);
   };
