@@ -78,7 +78,7 @@ def page_of(
 <p class="question">{_text(question)}</p>
 <p class="facts">{_text(" · ".join(facts))}</p>
 {said}</header>
-<main id="mount">{component.html}</main>
+<main><h2 class="unseen">Rollouts</h2><div id="mount">{component.html}</div></main>
 <noscript>This page needs JavaScript, which it carries along.</noscript>
 {chr(10).join(blocks)}
 <script type="module">{script}</script>

@@ -15,7 +15,8 @@ from hara_viz.components.bundle import Assets
 ORIGIN = "http://component.test"
 THEMES = {
     "light": "--st-text-color:#1c2430;--st-background-color:#fff;--st-border-color:#dde1e8;",
-    "dark": "--st-text-color:#e4e7ec;--st-background-color:#12151b;--st-border-color:#333a46;",
+    "dark": "--st-text-color:#e4e7ec;--st-background-color:#12151b;--st-border-color:#333a46;"
+    "--st-secondary-background-color:#1d222b;",
 }
 PAGE = """<!doctype html><meta charset="utf-8"><title>stage</title>
 <style>body {{ margin: 0; background: var(--st-background-color); {theme} }}

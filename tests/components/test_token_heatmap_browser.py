@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hara_viz.analysis.signals import Offer, Signal, Term
 from hara_viz.components.token_heatmap import (
     Frame,
     FrameRow,
     Kind,
+    SignalFrame,
     assets,
+    content_of,
     encode,
+    encode_signal,
     frame_of,
 )
 from hara_viz.components.token_heatmap.build import available
@@ -416,6 +420,72 @@ def test_nothing_listens_after_leaving(stage: Stage) -> None:
         {detail: {sample: 1, source: "table"}}))"""
     )
     assert state(stage)["sample"] == ""
+
+
+def further_frame() -> tuple[bytes, bytes]:
+    """A base frame with one signal on demand and one locked, and the frame of the first."""
+    group = groups.small_group()
+    made = frame_of(
+        group,
+        groups.credit_for(group),
+        offers=[
+            Offer(Signal("shear", "SHEAR", "A rival.", False, (Term(1, "shear"),))),
+            Offer(
+                Signal("ratio", "Log-ratio", "To a reference.", True, (Term(1, "ratio"),)),
+                "No reference yet. Let one read: `hara-viz states RUN --model M`",
+            ),
+        ],
+    )
+    base = encode(made)
+    values = np.linspace(0.0, 5.0, made.n_tokens)
+    signal = SignalFrame(base=content_of(base), signal="shear", channel="shear", values=values)
+    return base, encode_signal(signal)
+
+
+SEND = """async () => {
+    const bytes = new Uint8Array(await (await fetch("/frame/shear")).arrayBuffer());
+    window.dispatchEvent(new CustomEvent("hara:signal", { detail: bytes }));
+}"""
+
+
+def test_a_further_signal_is_asked_for_awaited_and_shown(stage: Stage) -> None:
+    stage.frames["first"], stage.frames["shear"] = further_frame()
+    stage.open()
+    fill = stage.page.locator("select").first
+    fill.select_option("shear")
+    assert state(stage)["signal"] == "novelty", "what was shown stays until it comes"
+    assert "waiting for SHEAR" in stage.page.locator(".legend").inner_text()
+    stage.page.wait_for_function("window.sent.length > 0")
+    name, told = stage.page.evaluate("window.sent.at(-1)")
+    assert (name, told["signal"]) == ("view", "shear")
+    assert "signal=shear" in stage.page.url
+    stage.page.evaluate(SEND)
+    assert state(stage)["signal"] == "shear" and state(stage)["builds"] == "1"
+    assert "waiting" not in stage.page.locator(".legend").inner_text()
+    cell(stage, 0, 31).hover()
+    assert "SHEAR" in stage.page.locator(".tip").inner_text()
+
+
+def test_a_link_to_a_further_signal_waits_for_it(stage: Stage) -> None:
+    stage.frames["first"], stage.frames["shear"] = further_frame()
+    stage.open("?under=shear")
+    assert "waiting for SHEAR" in stage.page.locator(".legend").inner_text()
+    stage.page.evaluate(SEND)
+    line = stage.page.get_by_label("Signal that underlines the text")
+    assert line.input_value() == "shear"
+    assert "inset" in cell(stage, 0, 31).evaluate("span => span.style.boxShadow")
+
+
+def test_a_locked_signal_names_the_command_and_changes_nothing(stage: Stage) -> None:
+    stage.frames["first"], _ = further_frame()
+    stage.open()
+    fill = stage.page.locator("select").first
+    fill.select_option("ratio")
+    note = stage.page.locator(".bar .note")
+    assert note.locator("code").inner_text() == "hara-viz states RUN --model M"
+    assert fill.input_value() == "novelty" and stage.page.evaluate("window.sent") == []
+    note.get_by_role("button", name="Close").click()
+    assert note.is_hidden()
 
 
 def test_sixteen_rollouts_of_sixteen_thousand_tokens_stay_few_nodes(stage: Stage) -> None:
