@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -16,6 +17,7 @@ from hara_viz.credit import OutcomeClass
 from hara_viz.types import HiddenStates, Rollout
 from hara_viz.ui import state
 from hara_viz.ui.click_table import click_table
+from hara_viz.ui.further import values_of
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.words import one_line
 
@@ -28,7 +30,12 @@ _ASKED = "hara.similar_asked"
 
 @st.fragment(key=INSPECTOR)
 def inspector(view: GroupView) -> None:
-    """Everything about the selected token, or how to select one."""
+    """Everything about the selected token, or how to select one; it scrolls beside the text."""
+    with st.container(key="inspector.box"):
+        _inspect(view)
+
+
+def _inspect(view: GroupView) -> None:
     selection = state.current()
     row = view.row_of(selection.sample)
     if row is None or selection.token is None:
@@ -46,8 +53,8 @@ def inspector(view: GroupView) -> None:
         key="inspector.values",
         row_height=26,
         column_config={
-            "signal": st.column_config.TextColumn(width=140),
-            "value": st.column_config.NumberColumn(format="%.4g", width=60),
+            "signal": st.column_config.TextColumn(width=128),
+            "value": st.column_config.NumberColumn(format="%.3g", width=74),
             "rank": st.column_config.NumberColumn(
                 "below",
                 format="%.0f %%",
@@ -70,9 +77,21 @@ def value_frame(view: GroupView, row: int, token: int) -> pd.DataFrame:
             continue
         value = float(values[place])
         share = view.share_below(signal.name, value)
-        rank = None if share is None else 100 * share
-        rows.append({"signal": signal.label, "value": value, "rank": rank})
+        rows.append(_row(signal.label, value, share))
+    selection = state.current()
+    for name in dict.fromkeys((selection.signal, selection.underline)):
+        signal = None if name is None or name in SIGNALS else view.signal(name)
+        values = None if signal is None else values_of(view, signal.name)
+        if signal is not None and values is not None:
+            known = values[~np.isnan(values)]
+            share = float((known < values[place]).mean()) if known.size else None
+            rows.append(_row(signal.label, float(values[place]), share))
     return pd.DataFrame(rows)
+
+
+def _row(label: str, value: float, share: float | None) -> dict[str, object]:
+    rank = None if share is None or np.isnan(value) else 100 * share
+    return {"signal": label, "value": value, "rank": rank}
 
 
 def token_text(rollout: Rollout, token: int) -> tuple[str, str, str]:

@@ -229,6 +229,14 @@ def test_a_further_signal_comes_in_a_frame_of_its_own(small_run: Path) -> None:
     _, credit = recompute(small_run, PENS.problem_id, CreditConfig(reference="opposite_outcome"))
     np.testing.assert_allclose(carried.values, credit.novelty, rtol=1e-3)
     assert not component(at, "heatmap.line").bytes
+    at.query_params["rollout"], at.query_params["token"] = "1", "2"
+    checked(at.run())
+    values = table_of(at, "signal").set_index("signal")["value"]
+    place = len(open_run(small_run).load_group(GroupKey(None, PENS.problem_id, 0)).rollouts[0]
+                .completion_ids) + 2  # fmt: skip
+    assert values["Novelty against the other outcome"] == pytest.approx(
+        float(credit.novelty[place])
+    )
     captions = [caption.value for caption in at.caption]
     assert any("novelty against the other outcome" in text for text in captions), "spans follow"
 
