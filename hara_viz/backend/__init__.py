@@ -8,6 +8,7 @@ all come in here, and all get the same numbers.
 | `score.py` | a new rewards version of a run |
 | `credit.py` | token-level credit of a group (live) or of a whole run (kept) |
 | `show.py` | the figures of a run and its most novel spans, as data |
+| `compare.py` | checkpoints and methods on the same problems; `compare_*.py`: each question |
 | `project.py` | a map of hidden states |
 | `jobs.py` | any of them as a process of its own |
 

@@ -34,7 +34,7 @@ def matrix_figure(
         hover: [M][M] what a cell says; else its names and value.
     """
     shown = [safe_text(name) for name in names]
-    texts = [[f"{v:.{digits}f}" if np.isfinite(v) else "" for v in row] for row in values]
+    texts = [[f"{v:z.{digits}f}" if np.isfinite(v) else "" for v in row] for row in values]
     said = hover or [
         [f"{a} · {b}: {text or '–'}" for b, text in zip(names, row, strict=True)]
         for a, row in zip(names, texts, strict=True)
@@ -67,7 +67,7 @@ def _lay_out(figure: go.Figure, names: Sequence[str], label: str) -> None:
         height=26 * len(names) + 130,
         margin={"l": 8, "r": 8, "t": 28, "b": 8},
         title={"text": safe_text(label), "font": {"size": 13}},
-        xaxis={**ticks, "tickangle": -40, "showgrid": False},
-        yaxis={**ticks, "autorange": "reversed", "showgrid": False},
+        xaxis={**ticks, "tickangle": -40, "showgrid": False, "zeroline": False},
+        yaxis={**ticks, "autorange": "reversed", "showgrid": False, "zeroline": False},
         uirevision="matrix",
     )

@@ -18,6 +18,8 @@ class TokenLine(NamedTuple):
     name: str
     values: np.ndarray
     """[T], NaN where unknown."""
+    colour: int
+    """Its number among the checkpoints: one colour in every figure."""
 
 
 def token_lines(
@@ -32,7 +34,7 @@ def token_lines(
         zero: draw the line at 0.
     """
     figure = go.Figure()
-    for index, line in enumerate(lines):
+    for line in lines:
         figure.add_trace(
             go.Scatter(
                 x=list(range(len(line.values))),
@@ -40,7 +42,7 @@ def token_lines(
                 name=safe_text(line.name),
                 mode="lines+markers",
                 marker={"size": 4},
-                line={"width": 1.5, "color": COLOURS[index % len(COLOURS)]},
+                line={"width": 1.5, "color": COLOURS[line.colour % len(COLOURS)]},
                 hovertext=[
                     f"{t} {safe_text(text)}<br>{safe_text(line.name)}: {value:.3f}"
                     for t, (text, value) in enumerate(zip(texts, line.values, strict=True))

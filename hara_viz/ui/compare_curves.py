@@ -48,7 +48,8 @@ def curves_view(chosen: Chosen) -> None:
     )
     st.caption(
         "Means over problems with 95 % bootstrap intervals over problems (percentiles of 4,000 "
-        "resamples). A click shows that run on the other pages."
+        "resamples). Novelty is that of the credit that a run keeps, else of the sidebar's credit. "
+        "A click shows that run on the other pages."
     )
 
 

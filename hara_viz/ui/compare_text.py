@@ -87,12 +87,14 @@ def _along(side: SideView, sample: int, readings: Sequence[TextReading]) -> None
     texts = [f"{before}[{inside}]{after}" for before, inside, after in words]
     read = [r for r in readings if r.logprobs is not None][:_SHOWN_LINES]
     ratios = [
-        TokenLine(r.checkpoint.label, r.log_ratio[own])
-        for r in read
+        TokenLine(r.checkpoint.label, r.log_ratio[own], number)
+        for number, r in enumerate(read)
         if r.log_ratio is not None and not r.is_own
     ]
     novelty = [
-        TokenLine(r.checkpoint.label, _ranks(r.novelty)[own]) for r in read if r.novelty is not None
+        TokenLine(r.checkpoint.label, _ranks(r.novelty)[own], number)
+        for number, r in enumerate(read)
+        if r.novelty is not None
     ]
     for lines, title, zero in (
         (ratios, "Log-ratio to the checkpoint that wrote it (nats)", True),
