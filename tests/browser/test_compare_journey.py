@@ -35,10 +35,14 @@ def test_from_the_curves_to_the_tokens(compare_url: str, open_page) -> None:
 
     # The problem that changed most stands first; a click makes it the selected one, under B.
     open_view(page, "Problems")
-    box = page.locator("[data-testid=stDataFrame]").last.bounding_box()
-    page.mouse.click(box["x"] + 80, box["y"] + 45)
-    page.wait_for_function("document.location.search.includes('run=late')")
-    assert f"problem={PENS.problem_id}" in page.url
+    for _ in range(20):  # the grid paints itself some time after it is there
+        grid = page.locator("[data-testid=stMain] [data-testid=stDataFrame]").last
+        box = grid.bounding_box()
+        page.mouse.click(box["x"] + 80, box["y"] + 45)
+        settle(page)
+        if "run=late" in page.url:
+            break
+    assert "run=late" in page.url and f"problem={PENS.problem_id}" in page.url
     settle(page)
 
     # Side by side: two heatmaps, one scale.
