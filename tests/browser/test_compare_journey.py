@@ -66,6 +66,7 @@ def test_from_the_curves_to_the_tokens(compare_url: str, open_page) -> None:
     link = page.url
     page.get_by_role("link", name="Rollouts").first.click()
     page.locator(".hth[data-ready=yes] [data-cell]").first.wait_for(timeout=60_000)
+    settle(page)
     assert "run=late" in page.url and "run=early" in page.url
     again = open_page(link)
     boxes = again.locator("[data-testid=stMain] [data-testid=stSelectbox]")
