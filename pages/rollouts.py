@@ -31,7 +31,8 @@ with pinned:
     inspector(view)
 
 spans, rollouts, solver, found, said = st.tabs(
-    ["Novel spans", "Rollouts", "Barycenters", "Search the run", "Remarks"]
+    ["Novel spans", "Rollouts", "Barycenters", "Search the run", "Remarks"],
+    key="rollouts.tabs",
 )
 with spans:
     spans_table(view)

@@ -25,7 +25,8 @@ _PASSED_OVER = {"node_modules", "site-packages", "rollouts", "states", "rewards"
 _NOT_PROBLEMS = {
     "run.json", "config.json", "tokenizer.json", "tokenizer_config.json", "package.json",
     "generation_config.json", "special_tokens_map.json", "vocab.json", "added_tokens.json",
-    "groups.parquet", "job.json", "events.jsonl", "annotations.jsonl",
+    "groups.parquet", "job.json", "events.jsonl", "annotations.jsonl", "log.jsonl",
+    "trainer_state.json", "import.json",
 }  # fmt: skip
 
 

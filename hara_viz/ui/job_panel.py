@@ -20,7 +20,7 @@ from hara_viz.ui.words import inert, number, percent
 
 _SHOWN = 6
 _POLL_SECONDS = 1.0
-_NEWS, _STOPPING = "hara.job_news", "hara.stopping"
+_NEWS, _STOPPING, _SHOW = "hara.job_news", "hara.stopping", "hara.show_run"
 _COLOURS = {
     JobState.QUEUED: "gray",
     JobState.RUNNING: "blue",
@@ -44,6 +44,8 @@ def launch(wanted: Sequence[SampleJob]) -> None:
 
 def job_panel() -> None:
     """The latest jobs; the panel renews itself, and the page when there is a new run to show."""
+    if st.session_state.pop(_SHOW, False):
+        st.switch_page("pages/rollouts.py")
     if not jobs.list_jobs(roots().jobs):
         st.caption("No jobs yet. What is started below runs on when the browser is closed.")
         return
@@ -106,9 +108,16 @@ def _buttons(job: Job) -> None:
             "Show this run",
             key=f"open.{job.id}",
             icon=":material/segment:",
-            on_click=lambda: state.update(runs=(name,)),
-            help="Choose this run; the Rollouts page shows it",
+            on_click=_show,
+            args=(name,),
+            help="On the Rollouts page",
         )
+
+
+def _show(name: str) -> None:
+    state.update(runs=(name,))
+    st.session_state[_SHOW] = True
+    st.rerun()  # all of the page: the panel is a fragment
 
 
 def _stop(job_id: str) -> None:

@@ -115,7 +115,11 @@ def _grid(found: pd.DataFrame) -> None:
             "problem": st.column_config.TextColumn("Problem", width=150),
             "right": st.column_config.TextColumn("Right", width=48),
             "novelty": st.column_config.NumberColumn(
-                "Novelty", format="%.3f", width=58, help="Mean novelty; empty: not computed yet"
+                "Novelty",
+                format="%.3f",
+                width=58,
+                help="Mean novelty by the credit that the run keeps, whatever the drawer says; "
+                "– = none is kept",
             ),
         },
     )

@@ -81,6 +81,8 @@ def _say(view: GroupView, kind: Kind, sample: int | None, reward: float | None) 
     text = st.session_state.get(_TEXT) or None
     if _done(annotate_group, view.run, kind, view.key, sample=sample, reward=reward, text=text):
         st.session_state[_TEXT] = ""
+        about = "the group" if sample is None else f"rollout {sample}"
+        st.toast(f"{_WORDS[kind].capitalize()} kept for {about}.", icon=":material/check:")
 
 
 def _undo(view: GroupView, annotation_id: str) -> None:

@@ -13,6 +13,7 @@ from hara_viz.backend.runs import RunSummary
 from hara_viz.ui import data, state
 from hara_viz.ui.click_table import click_table
 from hara_viz.ui.roots import roots
+from hara_viz.ui.sample_jobs import checkpoint_name, step_of
 from hara_viz.ui.words import count, inert
 
 
@@ -51,12 +52,13 @@ def run_frame(summaries: Sequence[RunSummary], figures: Sequence[RunFigures]) ->
 
 def _line(summary: RunSummary, figures: RunFigures) -> dict[str, object]:
     info = summary.info
-    checkpoint = _last_name(info.checkpoint.path) if info and info.checkpoint else None
+    checkpoint = _checkpoint(info.checkpoint.path) if info and info.checkpoint else None
     problems = _last_name(info.problem_set or "unknown set") if info else ""
     return {
         "run": summary.name,
         "checkpoint": checkpoint,
         "step": info.global_step if info else None,
+        "state": "complete" if summary.complete else "growing" if summary.writing else "stopped",
         "problems": f"{figures.n_problems} · {problems}",
         "rollouts": figures.n_rollouts,
         "pass@1": _per_cent(figures.pass_at_1),
@@ -66,9 +68,13 @@ def _line(summary: RunSummary, figures: RunFigures) -> dict[str, object]:
         "truncated": figures.n_truncated,
         "unscored": figures.n_unscored,
         "degenerate": f"{figures.n_degenerate}/{figures.n_groups}",
-        "state": "complete" if summary.complete else "growing" if summary.writing else "stopped",
         "created": (info.created[:16].replace("T", " ") if info else None),
     }
+
+
+def _checkpoint(path: str) -> str:
+    """With the training's folder where the name is a step's, which many trainings share."""
+    return _last_name(path) if step_of(path, None) is None else checkpoint_name(path)
 
 
 def _last_name(path: str) -> str:
@@ -81,8 +87,8 @@ def _per_cent(share: float | None) -> float | None:
 
 
 _COLUMNS = {
-    "run": st.column_config.TextColumn("Run", width=140),
-    "checkpoint": st.column_config.TextColumn("Checkpoint", width=105),
+    "run": st.column_config.TextColumn("Run", width=112),
+    "checkpoint": st.column_config.TextColumn("Checkpoint", width=130),
     "step": st.column_config.NumberColumn("Step", width=44, help="Training step"),
     "problems": st.column_config.TextColumn("Problems", width=110),
     "rollouts": st.column_config.NumberColumn("Rollouts", width=58),

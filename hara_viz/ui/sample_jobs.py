@@ -52,7 +52,7 @@ def jobs_of(wish: Wish, places: Roots) -> tuple[SampleJob, ...]:
     taken = {entry.name for entry in places.runs.iterdir()} if places.runs.is_dir() else set()
     jobs = []
     for order, model in enumerate(models):
-        stem = f"{Path(model).stem if model.endswith('.gguf') else Path(model).name}"
+        stem = checkpoint_name(model)
         own = run_name("" if several else wish.name, f"{stem}-{problems.stem}")
         out = places.runs / (f"{series_name}/{own}" if several else own)
         jobs.append(
@@ -116,6 +116,14 @@ def step_of(model: str, order: int | None) -> int | None:
     """The training step that a checkpoint's name tells, else its place in the series."""
     match = _STEP.search(Path(model).name)
     return int(match[1]) if match else order
+
+
+def checkpoint_name(model: str) -> str:
+    """A checkpoint in a few words: `checkpoint-150` alone could be of any training. Pure."""
+    path = Path(model)
+    if model.endswith(".gguf"):
+        return path.stem
+    return f"{path.parent.name}/{path.name}" if _STEP.search(path.name) else path.name
 
 
 def run_name(wanted: str, otherwise: str) -> str:

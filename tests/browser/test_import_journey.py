@@ -49,10 +49,8 @@ def test_drop_look_import_and_open(workplace: Path, tmp_path: Path, open_page, s
         choose(page, "Tokenizer of the checkpoint", "models/tiny")
         page.get_by_role("button", name="Import 16 rollouts").click()
         page.get_by_text("done", exact=True).wait_for(timeout=120_000)
-        page.get_by_role("button", name="Show this run").click()
-        settle(page)
         shoot(page, f"import-done-{scheme}")
-        page.get_by_role("link", name="Rollouts").click()
+        page.get_by_role("button", name="Show this run").click()
         ready(page)
         assert page.locator("article").count() == 4
         shoot(page, f"import-rollouts-{scheme}")

@@ -7,7 +7,16 @@ import pytest
 from hara_viz.errors import HaraError, InvalidInputError, UnsafeError
 from hara_viz.types import Series
 from hara_viz.ui.roots import Roots
-from hara_viz.ui.sample_jobs import Wish, jobs_of, layers_of, model_of, resolve, run_name, step_of
+from hara_viz.ui.sample_jobs import (
+    Wish,
+    checkpoint_name,
+    jobs_of,
+    layers_of,
+    model_of,
+    resolve,
+    run_name,
+    step_of,
+)
 
 
 @pytest.fixture
@@ -75,3 +84,9 @@ def test_adapters_of_a_started_run_find_their_base_in_the_allowed_folders_only(
 ) -> None:
     (job,) = jobs_of(Wish(checkpoints=["models/tiny"], problems="words.jsonl"), places)
     assert job.roots == places.allowed
+
+
+def test_checkpoints_of_a_training_are_told_apart() -> None:
+    assert checkpoint_name("runs/hara/checkpoint-150") == "hara/checkpoint-150"
+    assert checkpoint_name("models/tiny") == "tiny"
+    assert checkpoint_name("models/tiny.Q8.gguf") == "tiny.Q8"
