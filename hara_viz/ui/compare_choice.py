@@ -18,6 +18,7 @@ from hara_viz.backend.runs import RunSummary
 from hara_viz.types import GroupKey
 from hara_viz.ui import data, state
 from hara_viz.ui.compare_reads import OpenRun, Reads, known_reads, open_runs
+from hara_viz.ui.widgets import show
 from hara_viz.ui.words import count
 
 MOST = 40
@@ -124,7 +125,7 @@ def _of_run(
 def _place_box(letter: str, here: Checkpoint, checkpoints: Sequence[Checkpoint]) -> None:
     key = f"compare.{letter}"
     labels = {c.place: c.label for c in checkpoints}
-    st.session_state[key] = here.place
+    show(key, here.place)
     st.selectbox(
         f"Checkpoint {letter}",
         list(labels),
@@ -144,7 +145,7 @@ def _take_place(letter: str, runs: Sequence[str]) -> None:
 
 
 def _runs_box(names: Sequence[str], all_names: Sequence[str]) -> None:
-    st.session_state["compare.runs"] = list(names)
+    show("compare.runs", list(names))
     st.multiselect(
         "Runs that are compared",
         all_names,

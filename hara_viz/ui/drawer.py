@@ -20,6 +20,7 @@ from hara_viz.ui import data, state
 from hara_viz.ui.fields import FieldSpec, field_specs
 from hara_viz.ui.presets import CUSTOM, PRESETS, preset_of
 from hara_viz.ui.roots import roots
+from hara_viz.ui.widgets import show
 from hara_viz.ui.words import inert
 
 LIVE_TOKENS = 8 * 512
@@ -127,7 +128,7 @@ def _save() -> None:
 def _preset_box(shown: CreditConfig) -> None:
     key, name = "credit.preset", preset_of(shown)
     options = [*PRESETS, *([CUSTOM] if name == CUSTOM else [])]
-    st.session_state[key] = name
+    show(key, name)
     st.selectbox("Preset", options, key=key, on_change=_take_preset, args=(key,))
 
 
@@ -154,18 +155,19 @@ def _control(spec: FieldSpec, config: CreditConfig) -> None:
     elif spec.kind == "range":
         _range_control(value, common)
     elif spec.kind == "choice":
-        st.session_state[key] = value
+        show(key, value)
         st.selectbox(options=spec.choices, **common)
     elif spec.kind == "auto_int":
-        st.session_state[key] = value
+        show(key, value)
         numbers = sorted({n for n in (*_SUPPORTS, value) if isinstance(n, int)})
         st.select_slider(options=["auto", *numbers], **common)
     elif spec.name in _SLIDERS:
         low, high, step = _SLIDERS[spec.name]
-        st.session_state[key] = float(value)
-        st.slider(min_value=low, max_value=max(high, float(value)), step=step, **common)
+        high = max(high, float(value))
+        show(key, float(value), low, high)
+        st.slider(min_value=low, max_value=high, step=step, **common)
     else:
-        st.session_state[key] = value
+        show(key, value)
         small = spec.kind == "float" and 0 < abs(value) < 1
         step = (value / 2 if small else 0.1) if spec.kind == "float" else 1
         st.number_input(step=step, format="%g" if spec.kind == "float" else "%d", **common)
@@ -174,13 +176,13 @@ def _control(spec: FieldSpec, config: CreditConfig) -> None:
 def _level_control(spec: FieldSpec, value: Any, common: dict[str, Any]) -> None:
     key = common["key"]
     mixed = isinstance(value, Mapping)
-    st.session_state[key] = _MIX if mixed else value
+    show(key, _MIX if mixed else value)
     st.segmented_control(options=[*spec.choices, _MIX], required=True, width="stretch", **common)
     if not mixed:
         return
     for column, level in zip(st.columns(len(spec.choices)), spec.choices, strict=True):
         share_key = f"{key}.{level}"
-        st.session_state[share_key] = float(value.get(level, 0.0))
+        show(share_key, float(value.get(level, 0.0)))
         column.number_input(
             level, 0.0, step=0.1, format="%g", key=share_key, on_change=_take, args=(spec, key)
         )
@@ -189,7 +191,7 @@ def _level_control(spec: FieldSpec, value: Any, common: dict[str, Any]) -> None:
 def _range_control(value: tuple[float, float], common: dict[str, Any]) -> None:
     key, label = common.pop("key"), common.pop("label")
     for column, end, shown in zip(st.columns(2), ("low", "high"), value, strict=True):
-        st.session_state[f"{key}.{end}"] = float(shown)
+        show(f"{key}.{end}", float(shown))
         name = label if end == "low" else "and"
         column.number_input(name, 0.0, step=0.1, format="%g", key=f"{key}.{end}", **common)
 

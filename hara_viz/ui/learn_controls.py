@@ -14,6 +14,7 @@ from hara_viz.errors import ConfigError
 from hara_viz.ui import data, state
 from hara_viz.ui.fit import group_key
 from hara_viz.ui.learn_view import LearnView
+from hara_viz.ui.widgets import show
 from hara_viz.ui.words import inert
 
 STEPS = (
@@ -53,7 +54,7 @@ def settings(shown: LearnView) -> None:
     """The settings of the method that the pictures hang on; the drawer has them all."""
     config = state.current().credit
     columns = st.columns([2, 1, 1, 1, 1, 1])
-    st.session_state["learn.rollout"] = shown.rollout.sample
+    show("learn.rollout", shown.rollout.sample)
     columns[0].selectbox(
         "Rollout",
         shown.view.samples,
@@ -61,13 +62,13 @@ def settings(shown: LearnView) -> None:
         format_func=lambda sample: _label(shown, sample),
         on_change=lambda: state.update(sample=st.session_state["learn.rollout"]),
     )
-    _set("alpha", config.alpha)
+    show("learn.alpha", config.alpha, 0.0, 1.0)
     columns[1].slider("α · structure", 0.0, 1.0, step=0.05, **_widget("alpha"))
     _options(columns[2], "epsilon", "ε · blur", _EPSILONS, config.epsilon)
     _options(columns[3], "n_support", "K · atoms", _SUPPORTS, config.n_support)
     _options(columns[4], "n_anchors", "A · anchors", _ANCHORS, config.n_anchors)
-    _set("strength", config.strength)
     high = max(2.0, config.strength)
+    show("learn.strength", float(config.strength), 0.0, high)
     columns[5].slider("Strength", 0.0, high, step=0.05, **_widget("strength"))
     complaint = st.session_state.pop(_PROBLEM, None)
     if complaint:
@@ -121,12 +122,8 @@ def _label(shown: LearnView, sample: int) -> str:
 def _options(place: Any, name: str, label: str, options: tuple[Any, ...], value: Any) -> None:
     numbers = sorted({o for o in (*options, value) if not isinstance(o, str)})
     words = [o for o in options if isinstance(o, str)]
-    _set(name, value)
+    show(f"learn.{name}", value)
     place.select_slider(label, [*words, *numbers], **_widget(name))
-
-
-def _set(name: str, value: Any) -> None:
-    st.session_state[f"learn.{name}"] = float(value) if name == "strength" else value
 
 
 def _widget(name: str) -> dict[str, Any]:

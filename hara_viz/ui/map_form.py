@@ -11,6 +11,7 @@ from hara_viz.analysis.projection import ProjectionConfig
 from hara_viz.analysis.signals import SIGNALS
 from hara_viz.ui import state
 from hara_viz.ui.group_view import GroupView
+from hara_viz.ui.widgets import show
 
 OUTCOME, ROLLOUT, POSITION = "outcome", "rollout", "position"
 _EXTRA = {OUTCOME: "Outcome", ROLLOUT: "Rollout", POSITION: "Position in the rollout"}
@@ -90,7 +91,7 @@ def _advanced() -> None:
     with right:
         _number("seed", "Seed", 0, 9999, 1)
         key = "map.supervised"
-        st.session_state[key] = _value("supervised")
+        show(key, _value("supervised"))
         st.checkbox(
             "Let UMAP see the outcomes",
             key=key,
@@ -103,7 +104,7 @@ def _advanced() -> None:
 
 def _colour_box(view: GroupView) -> None:
     names = [name for name in SIGNALS if view.values(name) is not None]
-    st.session_state["map.colour"] = _colour(view)
+    show("map.colour", _colour(view))
     st.selectbox(
         "Colour by",
         [*_EXTRA, *names],
@@ -131,7 +132,7 @@ def _take_colour() -> None:
 
 def _choice(name: str, options: list[Any], label: str, words: dict[Any, str]) -> None:
     key = f"map.{name}"
-    st.session_state[key] = _value(name)
+    show(key, _value(name))
     st.selectbox(
         label,
         options,
@@ -144,7 +145,7 @@ def _choice(name: str, options: list[Any], label: str, words: dict[Any, str]) ->
 
 def _number(name: str, label: str, low: Any, high: Any, step: Any, *, disabled: bool = False):
     key = f"map.{name}"
-    st.session_state[key] = _value(name)
+    show(key, _value(name))
     st.number_input(
         label, low, high, step=step, key=key, disabled=disabled, on_change=_keep, args=(name, key)
     )

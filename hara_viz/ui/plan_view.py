@@ -12,6 +12,7 @@ from hara_viz.types import Rollout
 from hara_viz.ui import data, state
 from hara_viz.ui.group_header import question_of
 from hara_viz.ui.transport_view import TransportView, mentions_text
+from hara_viz.ui.widgets import show
 from hara_viz.ui.words import count, inert, number, one_line
 
 KEY = "plan"
@@ -25,7 +26,7 @@ def rollout_choice(shown: TransportView) -> None:
     choice, problem = st.columns([2, 5], gap="medium", vertical_alignment="center")
     with problem:
         st.text(one_line(question_of(shown.view.group.rollouts[0]), 240))
-    st.session_state["plan.rollout"] = None if shown.rollout is None else shown.rollout.sample
+    show("plan.rollout", None if shown.rollout is None else shown.rollout.sample)
     choice.selectbox(
         "Rollout",
         shown.view.samples,

@@ -21,6 +21,7 @@ from hara_viz.ui import LOGO, data, state
 from hara_viz.ui.drawer import credit_drawer
 from hara_viz.ui.fit import fit_group, fit_layer, fit_runs, fit_signals, fit_token
 from hara_viz.ui.problem_list import problem_list
+from hara_viz.ui.widgets import show
 from hara_viz.ui.words import count, inert, number, percent
 
 
@@ -83,7 +84,7 @@ def _bookmarked(run: Run) -> frozenset[GroupKey]:
 
 
 def _run_box(names: Sequence[str]) -> None:
-    st.session_state["sidebar.run"] = state.current().run
+    show("sidebar.run", state.current().run)
     st.selectbox("Run", names, key="sidebar.run", on_change=_take_run)
 
 
@@ -98,7 +99,7 @@ def _steps(groups: pd.DataFrame) -> list[int]:
 def _step_box(groups: pd.DataFrame) -> None:
     steps = _steps(groups)
     if len(steps) > 1:
-        st.session_state["sidebar.step"] = state.current().global_step
+        show("sidebar.step", state.current().global_step)
         st.select_slider("Training step", steps, key="sidebar.step", on_change=_take_step)
 
 
@@ -116,7 +117,7 @@ def _of_step(groups: pd.DataFrame) -> pd.DataFrame:
 def _layer_box(layers: Sequence[int]) -> None:
     if len(layers) > 1:
         chosen = state.current().layer
-        st.session_state["sidebar.layer"] = max(layers) if chosen is None else chosen
+        show("sidebar.layer", max(layers) if chosen is None else chosen)
         st.selectbox("Layer of the states", layers, key="sidebar.layer", on_change=_take_layer)
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from hara_viz.ui import data, state
 from hara_viz.ui.training_data import StepView
+from hara_viz.ui.widgets import show
 from hara_viz.ui.words import count
 
 _POLL_SECONDS = 2.0
@@ -20,7 +21,7 @@ def follow_bar(view: StepView) -> None:
         pause = None if view.run.complete else _POLL_SECONDS
         st.fragment(_watch, run_every=pause)(view.name, data.run_stamp(view.name), view.steps)
     # A widget's own key is forgotten while another page is shown.
-    st.session_state[_WIDGET] = st.session_state.get(_FOLLOW, False)
+    show(_WIDGET, st.session_state.get(_FOLLOW, False))
     switch.toggle(
         "Follow the newest step",
         key=_WIDGET,
