@@ -5,8 +5,10 @@ import streamlit as st
 from hara_viz.ui import STYLE, state
 from hara_viz.ui.bus import selection_bus
 from hara_viz.ui.frame import configure, enter_page, pages
+from hara_viz.ui.heap import spare_modules
 from hara_viz.ui.sidebar import sidebar
 
+spare_modules()
 configure()
 page = st.navigation(pages(), position="top")
 st.html(STYLE)

@@ -21,6 +21,29 @@ from hara_viz.ui.side_work import computed
 from hara_viz.ui.words import inert
 
 
+class GroupColumns:
+    """The signals of a group's tokens, each computed once. A page asks for dozens in one run."""
+
+    def __init__(self, found: GroupCredit) -> None:
+        self._found = found
+        self._values: dict[str, np.ndarray | None] = {}
+        self._ranked: dict[str, np.ndarray] = {}
+
+    def values(self, name: str) -> np.ndarray | None:
+        """[N]; None if the group lacks it."""
+        if name not in self._values:
+            self._values[name] = signal_values(name, self._found.group, self._found.credit)
+        return self._values[name]
+
+    def ranked(self, name: str) -> np.ndarray:
+        """The known values in order."""
+        if name not in self._ranked:
+            values = self.values(name)
+            known = np.empty(0) if values is None else values[~np.isnan(values)]
+            self._ranked[name] = np.sort(known)
+        return self._ranked[name]
+
+
 @dataclass(frozen=True, slots=True)
 class GroupView:
     """A group, its credit, and what is selected in it."""
@@ -36,6 +59,7 @@ class GroupView:
     """The config that `credit` was computed with."""
     layer: int | None
     """The layer asked for; None: the highest one."""
+    columns: GroupColumns
     refused: str | None
     """Why the config asked for could not be computed; `credit` is then uniform GRPO."""
 
@@ -66,11 +90,11 @@ class GroupView:
         """A signal per token [N] as it was computed, not to be written to; None if the group lacks
         it. Further signals have values of their own (`ui.further`).
         """
-        return _values(*self.identity, signal, self.credit) if signal in SIGNALS else None
+        return self.columns.values(signal) if signal in SIGNALS else None
 
     def share_below(self, signal: str, value: float) -> float | None:
         """The share in [0, 1] of the group's tokens with a smaller value; None where unknown."""
-        ranked = _ranked(*self.identity, signal, self.credit)
+        ranked = self.columns.ranked(signal)
         if np.isnan(value) or not ranked.size:
             return None
         return float(np.searchsorted(ranked, value)) / ranked.size
@@ -102,23 +126,20 @@ def selected_group() -> GroupView | None:
     if credit is None:
         config = CreditConfig(signal="uniform", success_threshold=config.success_threshold)
         credit = data.group_credit(selection.run, key, config, selection.layer)
-    stamp = data.run_stamp(selection.run)
+    stamp, layer = data.run_stamp(selection.run), selection.layer
+    columns = _columns(selection.run, stamp, key, config.to_json(), layer, credit)
     return GroupView(
-        run, selection.run, stamp, key, credit.group, credit, config, selection.layer, refused
+        run=run,
+        run_name=selection.run,
+        stamp=stamp,
+        key=key,
+        group=credit.group,
+        credit=credit,
+        config=config,
+        layer=layer,
+        columns=columns,
+        refused=refused,
     )
-
-
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _values(
-    run: str,
-    stamp: int,
-    key: GroupKey,
-    config: str,
-    layer: int | None,
-    name: str,
-    _found: GroupCredit,
-) -> np.ndarray | None:
-    return signal_values(name, _found.group, _found.credit)
 
 
 def _credit(
@@ -146,15 +167,8 @@ def refusal(view: GroupView) -> None:
         st.warning(inert(view.refused, 600) + " Shown instead: uniform GRPO.")
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
-def _ranked(
-    run: str,
-    stamp: int,
-    key: GroupKey,
-    config: str,
-    layer: int | None,
-    name: str,
-    _found: GroupCredit,
-) -> np.ndarray:
-    values = signal_values(name, _found.group, _found.credit)
-    return np.sort(values[~np.isnan(values)]) if values is not None else np.empty(0)
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _columns(
+    run: str, stamp: int, key: GroupKey, config: str, layer: int | None, _found: GroupCredit
+) -> GroupColumns:
+    return GroupColumns(_found)
