@@ -3,6 +3,7 @@
 import streamlit as st
 
 from hara_viz.ui.empty import explain_no_group
+from hara_viz.ui.export_buttons import group_downloads
 from hara_viz.ui.frame import inside_frame
 from hara_viz.ui.group_header import group_header, rollout_table
 from hara_viz.ui.group_view import refusal, selected_group
@@ -26,7 +27,9 @@ refusal(view)
 text, pinned = st.columns([5, 2], gap="small")
 with text:
     heatmap(view)
-    download(view)
+    with st.container(horizontal=True, gap="small"):
+        download(view)
+        group_downloads(view)
 with pinned:
     inspector(view)
 

@@ -18,6 +18,7 @@ def compare(
     out: Annotated[
         Path | None, typer.Option(help="Also write a report, one HTML file.", show_default=False)
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a report that is there.")] = False,
     k: Annotated[
         int | None, typer.Option(help="Of pass@k and distinct answers; the largest otherwise.")
     ] = None,
@@ -40,8 +41,10 @@ def compare(
 
     if solved not in ("half", "any", "all"):
         raise InvalidInputError(f"--solved is {solved!r}; it must be half, any or all")
-    if out is not None and (out.is_dir() or not out.parent.is_dir()):
-        raise InvalidInputError(f"--out is {out}; name a file in a folder that exists")
+    if out is not None:
+        from hara_viz.export.place import check_place
+
+        check_place(out, force=force)
     opened = [open_run(run) for run in dict.fromkeys(runs)]
     with progress_bar() as report:
         found = compare_runs(opened, k=k, rule=solved, tokens=tokens, report=report)  # pyright: ignore[reportArgumentType]
@@ -49,4 +52,4 @@ def compare(
     if out is not None:
         from hara_viz.export.report import write_report
 
-        typer.echo(f"the report is {write_report(found, out)}")
+        typer.echo(f"the report is {write_report(found, out, force=force)}")

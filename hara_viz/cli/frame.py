@@ -22,7 +22,7 @@ VERBS = {
     "credit": "Compute token-level credit of a run (no model needed) and keep it.",
     "annotate": "Put a verdict right, bookmark or note a rollout; list what was said.",
     "show": "Print pass rates, advantages and the most novel spans of a run.",
-    "export": "Write a group as one HTML file that opens without a server.",
+    "export": "Write a page, a picture, weights for a trainer, tables or a dataset.",
     "compare": "Compare runs on the same problems: curves, paired tests, a report.",
     "jobs": "List, stop and resume the jobs that the app or you started.",
     "app": "Open the app in the browser.",

@@ -24,8 +24,11 @@ from hara_viz.components.token_heatmap import (
     encode_signal,
     frame_of,
 )
+from hara_viz.credit import CreditConfig
 from hara_viz.errors import HaraError, InvalidInputError
+from hara_viz.export.origin import origin_of
 from hara_viz.export.page import page_of
+from hara_viz.export.place import check_place, new_file
 from hara_viz.store import Run
 from hara_viz.types import GroupKey, RolloutGroup
 
@@ -37,7 +40,9 @@ def export_group(
     *,
     global_step: int | None = None,
     layer: int | None = None,
+    config: CreditConfig | None = None,
     signals: Sequence[str] = (),
+    force: bool = False,
 ) -> Path:
     """Write the first group of a problem as one HTML file.
 
@@ -47,23 +52,42 @@ def export_group(
         out: the file; its folder must exist.
         global_step: which training step's group; None: the first.
         layer: whose states the credit is computed from; None: the highest kept.
+        config: of the credit; None: the defaults, with the run's own threshold of success.
         signals: further signals to carry along (`hara_viz.backend.further_signals`); those that
             the run merely has to read (recorded advantages, log-ratios) come anyway.
+        force: replace a file that is there.
 
     Returns:
         `out`.
 
     Raises:
         MissingInputError: the run has no such problem, or none at that step.
-        InvalidInputError: a signal is unknown or locked, or `out` is a folder.
+        InvalidInputError: a signal is unknown or locked, or `out` is no place for a new file.
     """
-    if out.is_dir() or not out.parent.is_dir():
-        raise InvalidInputError(f"{out} cannot be written; name a file in a folder that exists")
+    check_place(out, force=force)
     key = _key(run, problem, global_step)
-    found, notes = _credit(run, key, layer)
+    config = default_config(run) if config is None else config
+    found, notes = _credit(run, key, config, layer)
     page = group_page(run, found, signals=signals, notes=notes)
-    out.write_text(page, encoding="utf-8", errors="replace")
+    with new_file(out, force=force) as path:
+        path.write_text(page, encoding="utf-8", errors="replace")
     return out
+
+
+def group_credit_of(
+    run: Run,
+    problem: str,
+    *,
+    global_step: int | None = None,
+    layer: int | None = None,
+    config: CreditConfig | None = None,
+) -> GroupCredit:
+    """The first group of a problem with its credit; arguments as for `export_group`.
+
+    Raises:
+        MissingInputError, InvalidInputError: there is no such group, or no credit for it.
+    """
+    return credit_group(run, _key(run, problem, global_step), config, layer)
 
 
 def group_page(
@@ -99,6 +123,7 @@ def group_page(
         facts=_facts(run, found),
         notes=notes,
         frame=frame,
+        origin=origin_of(run, found.config, found.layer).line,
         signals=[_signal_frame(asked, further, content_of(frame)) for further in chosen],
     )
 
@@ -114,9 +139,10 @@ def _key(run: Run, problem: str, global_step: int | None) -> GroupKey:
     return at_step[0]
 
 
-def _credit(run: Run, key: GroupKey, layer: int | None) -> tuple[GroupCredit, list[str]]:
+def _credit(
+    run: Run, key: GroupKey, config: CreditConfig, layer: int | None
+) -> tuple[GroupCredit, list[str]]:
     """The group's credit; uniform, with a sentence, where it cannot be computed."""
-    config = default_config(run)
     try:
         return credit_group(run, key, config, layer), []
     except HaraError as error:

@@ -38,6 +38,7 @@ def page_of(
     facts: Sequence[str],
     notes: Sequence[str],
     frame: bytes,
+    origin: str,
     signals: Sequence[bytes] = (),
 ) -> str:
     """The page as text.
@@ -48,6 +49,7 @@ def page_of(
         facts: short statements under it, such as the gold answer.
         notes: whole sentences, such as why there is no credit.
         frame: `token_heatmap.encode` of a group.
+        origin: which run, version and credit the page is of; stands at its end.
         signals: `encode_signal` of the further signals that its `offers` name.
     """
     component = assets()
@@ -79,6 +81,7 @@ def page_of(
 <p class="facts">{_text(" · ".join(facts))}</p>
 {said}</header>
 <main><h2 class="unseen">Rollouts</h2><div id="mount">{component.html}</div></main>
+<footer>{_text(origin)}</footer>
 <noscript>This page needs JavaScript, which it carries along.</noscript>
 {chr(10).join(blocks)}
 <script type="module">{script}</script>

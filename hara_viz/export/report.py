@@ -13,7 +13,8 @@ from typing import Any
 from hara_viz.analysis.learning_curves import METRICS, title_of
 from hara_viz.backend.compare import Comparison, Pair
 from hara_viz.backend.compare_report import ComparisonReport, TokenReport, metric_texts
-from hara_viz.errors import InvalidInputError
+from hara_viz.export.origin import Origin
+from hara_viz.export.place import new_file
 from hara_viz.export.report_svg import curve_svg, matrix_svg
 from hara_viz.text import inert
 
@@ -23,18 +24,17 @@ _STYLE = "".join((_FOLDER / name).read_text(encoding="utf-8") for name in _SHEET
 _RULES = {"half": "at least half", "any": "at least one", "all": "all"}
 
 
-def write_report(found: ComparisonReport, out: Path) -> Path:
-    """Write the page.
+def write_report(found: ComparisonReport, out: Path, *, force: bool = False) -> Path:
+    """Write the page; `force` replaces a file that is there.
 
     Returns:
         `out`.
 
     Raises:
-        InvalidInputError: `out` is a folder, or lies in none that exists.
+        InvalidInputError: `out` is a folder, lies in none that exists, or is there already.
     """
-    if out.is_dir() or not out.parent.is_dir():
-        raise InvalidInputError(f"{out} cannot be written; name a file in a folder that exists")
-    out.write_text(report_page(found), encoding="utf-8", errors="replace")
+    with new_file(out, force=force) as path:
+        path.write_text(report_page(found), encoding="utf-8", errors="replace")
     return out
 
 
@@ -64,6 +64,7 @@ def report_page(found: ComparisonReport) -> str:
 <p class="facts">{_text(" · ".join(names))}</p>
 {notes}
 {"".join(sections)}
+<p class="facts">{_text(Origin(runs=tuple(names)).line)}</p>
 </body>
 </html>
 """

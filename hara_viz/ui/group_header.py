@@ -11,6 +11,7 @@ import streamlit as st
 from hara_viz.types import Rollout
 from hara_viz.ui import state
 from hara_viz.ui.click_table import click_table
+from hara_viz.ui.export_buttons import origin, table_downloads
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.words import count, inert, number, signed
 
@@ -57,6 +58,7 @@ def rollout_table(view: GroupView) -> None:
             "mean novelty": st.column_config.NumberColumn(format="%.4f"),
         },
     )
+    table_downloads(lambda: rollout_frame(view), lambda: origin(view), name="rollouts")
 
 
 def rollout_frame(view: GroupView) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from hara_viz.plots.lesson import (
     cost_bars,
     rollout_bars,
 )
+from hara_viz.ui.export_buttons import CHART
 from hara_viz.ui.group_header import notes_of, question_of
 from hara_viz.ui.learn_formulas import (
     advantage_numbers,
@@ -147,7 +148,7 @@ def _diagnostics(shown: LearnView) -> None:
 
 
 def _picture(figure: object, key: str) -> None:
-    st.plotly_chart(figure, key=f"learn.{key}", width="stretch")
+    st.plotly_chart(figure, key=f"learn.{key}", width="stretch", config=CHART)
 
 
 _STEPS: tuple[Callable[[LearnView], None], ...] = (

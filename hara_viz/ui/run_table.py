@@ -10,8 +10,10 @@ import streamlit as st
 
 from hara_viz.analysis.figures import RunFigures
 from hara_viz.backend.runs import RunSummary
+from hara_viz.export import Origin
 from hara_viz.ui import data, state
 from hara_viz.ui.click_table import click_table
+from hara_viz.ui.export_buttons import table_downloads
 from hara_viz.ui.roots import roots
 from hara_viz.ui.sample_jobs import checkpoint_name, step_of
 from hara_viz.ui.words import count, inert
@@ -32,6 +34,8 @@ def run_table() -> None:
             here=names.index(run) if run in names else None,
             columns=_COLUMNS,
         )
+        origin = Origin(runs=tuple(names))
+        table_downloads(lambda: frame, lambda: origin, name="runs")
         st.caption("Click a run to choose it; the Rollouts page shows its groups.")
     else:
         st.caption("No run here yet: start one below, or with `hara-viz sample`. They lie in")

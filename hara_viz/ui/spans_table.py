@@ -11,6 +11,7 @@ from hara_viz.analysis.spans import TokenSpan, span_text, top_spans
 from hara_viz.types import GroupKey, Rollout
 from hara_viz.ui import state
 from hara_viz.ui.click_table import click_table
+from hara_viz.ui.export_buttons import origin, table_downloads
 from hara_viz.ui.further import values_of
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.words import one_line
@@ -41,6 +42,7 @@ def spans_table(view: GroupView) -> None:
             "excess": st.column_config.NumberColumn(format="%.3f", width=70),
         },
     )
+    table_downloads(lambda: span_frame(view, spans), lambda: origin(view), name="spans")
     st.caption(
         f"Ranked by excess: the sum over a span of {signal.label.lower()}"
         f"{' (its size)' if signal.signed else ''} above the group's mean. Click a row to go there."

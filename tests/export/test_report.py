@@ -74,6 +74,10 @@ def test_a_place_that_cannot_be_written_is_refused(found: ComparisonReport, tmp_
     with pytest.raises(InvalidInputError, match="name a file"):
         write_report(found, tmp_path)
     assert write_report(found, tmp_path / "report.html").stat().st_size < 200_000
+    with pytest.raises(InvalidInputError, match="--force"):
+        write_report(found, tmp_path / "report.html")
+    write_report(found, tmp_path / "report.html", force=True)
+    assert "cite arXiv:2610.04344" in (tmp_path / "report.html").read_text()
 
 
 def points(svg: str, tag: str) -> list[tuple[float, float]]:

@@ -1,0 +1,66 @@
+"""Where exports go: whole or not at all, and nothing of anybody's is overwritten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hara_viz.errors import InvalidInputError
+from hara_viz.export.place import new_file, new_folder
+
+
+def test_a_file_is_replaced_only_when_asked(tmp_path: Path) -> None:
+    out = tmp_path / "a.txt"
+    with new_file(out, force=False) as path:
+        path.write_text("one")
+    with pytest.raises(InvalidInputError, match="--force"), new_file(out, force=False) as path:
+        path.write_text("two")
+    assert out.read_text() == "one"
+    with new_file(out, force=True) as path:
+        path.write_text("two")
+    assert out.read_text() == "two" and list(tmp_path.iterdir()) == [out]
+
+
+def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
+    out = tmp_path / "a.txt"
+    out.write_text("one")
+    with pytest.raises(RuntimeError), new_file(out, force=True) as path:
+        path.write_text("tw")
+        raise RuntimeError
+    folder = tmp_path / "d"
+    with new_folder(folder, force=False) as path:
+        (path / "a").write_text("1")
+    with pytest.raises(RuntimeError), new_folder(folder, force=True) as path:
+        (path / "b").write_text("2")
+        raise RuntimeError
+    assert out.read_text() == "one" and (folder / "a").read_text() == "1"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.txt", "d"]
+
+
+def test_only_a_folder_of_ours_is_replaced(tmp_path: Path) -> None:
+    thesis = tmp_path / "thesis"
+    thesis.mkdir()
+    (thesis / "main.tex").write_text("dear to me")
+    with (
+        pytest.raises(InvalidInputError, match="holds other files"),
+        new_folder(thesis, force=True),
+    ):
+        pass
+    ours = tmp_path / "ours"
+    with new_folder(ours, force=False) as path:
+        (path / "a").write_text("1")
+    with pytest.raises(InvalidInputError, match="--force"), new_folder(ours, force=False):
+        pass
+    with new_folder(ours, force=True) as path:
+        (path / "b").write_text("2")
+    assert (thesis / "main.tex").read_text() == "dear to me"
+    assert (ours / "b").read_text() == "2" and not (ours / "a").exists()
+
+
+@pytest.mark.parametrize("place", [new_file, new_folder])
+def test_places_that_are_none(tmp_path: Path, place) -> None:
+    (tmp_path / "file").write_text("x")
+    for out in (tmp_path / "no" / "x", tmp_path if place is new_file else tmp_path / "file"):
+        with pytest.raises(InvalidInputError, match="cannot be written"), place(out, force=True):
+            pass
