@@ -70,7 +70,7 @@ class Problem:
     messages: tuple[Message, ...]
     """The prompt without the system prompt and few-shot turns that a sampling run adds."""
     gold: str | None = None
-    """The reference answer as the verifier takes it; None if the set has none."""
+    """The gold answer as the verifier takes it; None if the set has none."""
     source_id: str | None = None
     """The data set's own id, for show."""
 

@@ -13,7 +13,7 @@ _KNOWN: dict[str, Callable[[ForeignRollout], bool]] = {
     "token ids of the completions (a checkpoint's tokenizer splits the text again: approximate)":
         lambda r: r.completion_ids is not None,
     "rewards": lambda r: r.reward is not None,
-    "reference answers (a problem set joins them by prompt)": lambda r: r.gold is not None,
+    "gold answers (a problem set joins them by prompt)": lambda r: r.gold is not None,
     "training steps": lambda r: r.global_step is not None,
     "log-probabilities (`hara-viz states` computes them)": lambda r: r.logprobs is not None,
     "the trainer's advantages": lambda r: r.advantage is not None or r.advantages is not None,

@@ -134,7 +134,7 @@ def text_or_messages(value: Any, what: str) -> str | tuple[Message, ...]:
 
 
 def gold(value: Any) -> str | None:
-    """A reference answer from a text, a number or a list of one; None: it is something else."""
+    """A gold answer from a text, a number or a list of one; None: it is something else."""
     if isinstance(value, list | tuple) and len(value) == 1:
         value = value[0]
     if isinstance(value, float):
@@ -147,7 +147,7 @@ def gold(value: Any) -> str | None:
 
 
 def first_gold(record: Record, names: Sequence[str] = GOLD_COLUMNS) -> str | None:
-    """The reference answer from the first of these columns that holds one."""
+    """The gold answer from the first of these columns that holds one."""
     found = (gold(record.get(name)) for name in names)
     return next((answer for answer in found if answer is not None), None)
 

@@ -37,7 +37,7 @@ class Recording:
     series: str | None = None
     """The name of the training, for comparisons; None: the directory's."""
     gold_column: str | None = None
-    """The dataset column with the reference answer; None: found by its usual names."""
+    """The dataset column with the gold answer; None: found by its usual names."""
 
     def __post_init__(self) -> None:
         if self.states not in ("all", "mixed", "none"):

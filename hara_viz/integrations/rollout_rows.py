@@ -64,7 +64,7 @@ def problem_of(example: Mapping[str, Any], prompt: Any, gold_column: str | None)
     Args:
         example: the row.
         prompt: a string or a list of messages; system turns do not belong to a problem.
-        gold_column: where the reference answer stands; None: the first of GOLD_COLUMNS there is.
+        gold_column: where the gold answer stands; None: the first of GOLD_COLUMNS there is.
     """
     turns = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
     messages = tuple(

@@ -8,7 +8,7 @@
 | `cells.py` | how is one cell read as prompt, answer or id? |
 | `problem_set.py` | the records: `ProblemSet`, `SkippedRow`, `ColumnMap` |
 
-The reference answer is kept as the set writes it, without the rationale around it; the rewards
+The gold answer is kept as the set writes it, without the rationale around it; the rewards
 bring it into the form that their verifier takes.
 """
 

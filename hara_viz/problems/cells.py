@@ -122,24 +122,24 @@ def _storable(text: str) -> str:
 
 
 def gold_of(value: Any) -> str:
-    """A reference answer from a text, a number, or a list of one.
+    """A gold answer from a text, a number, or a list of one.
 
     Raises:
         UnusableRowError: it is missing, or no single answer.
     """
     if isinstance(value, list | tuple):
         if len(value) != 1:
-            raise UnusableRowError(f"{len(value)} reference answers, one is needed")
+            raise UnusableRowError(f"{len(value)} gold answers, one is needed")
         value = value[0]
     if isinstance(value, float):
         if not math.isfinite(value):  # an empty cell that went through pandas
-            raise UnusableRowError("the reference answer is missing")
+            raise UnusableRowError("the gold answer is missing")
         value = int(value) if value.is_integer() else value
     if value is None:
-        raise UnusableRowError("the reference answer is missing")
+        raise UnusableRowError("the gold answer is missing")
     if isinstance(value, Mapping) or (isinstance(value, str) and _is_test_case(value)):
         raise UnusableRowError("the reference is a record (code tests?), not an answer")
-    return _not_blank(str(value), "reference answer").strip()
+    return _not_blank(str(value), "gold answer").strip()
 
 
 def _is_test_case(text: str) -> bool:
@@ -154,13 +154,13 @@ def final_answer_of(rationale: str) -> str:
     """
     if "####" in rationale:
         answer = rationale.rsplit("####", 1)[1].strip().split("\n")[0]
-        return _not_blank(without_thousands(answer), "reference answer after ####").strip()
+        return _not_blank(without_thousands(answer), "gold answer after ####").strip()
     boxes = boxed_spans(rationale)
     if boxes:
         return _not_blank(rationale[boxes[-1].start : boxes[-1].end], "box of the solution").strip()
     if len(rationale) > MAX_ANSWER:
         raise UnusableRowError("the reference is a long text that marks no answer (#### or a box)")
-    return _not_blank(_CALCULATOR.sub("", rationale), "reference answer").strip()
+    return _not_blank(_CALCULATOR.sub("", rationale), "gold answer").strip()
 
 
 def without_thousands(answer: str) -> str:

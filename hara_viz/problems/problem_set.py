@@ -40,7 +40,7 @@ class ColumnMap:
 
     question: str
     gold: str | None = None
-    """None: the set has no reference answers; rollouts stay unscored."""
+    """None: the set has no gold answers; rollouts stay unscored."""
     id: str | None = None
 
     @classmethod

@@ -46,7 +46,7 @@ def read_gold(gold: str) -> str:
     letter = _LEADING.match(gold if found is None else found.text)
     if letter is None:
         raise FormatError(
-            f"reference answer {gold[:80]!r} starts with no letter A to J; the reward 'choice' "
+            f"gold answer {gold[:80]!r} starts with no letter A to J; the reward 'choice' "
             "is for multiple-choice sets: use the reward 'math' or 'exact'"
         )
     return letter[1].upper()

@@ -30,7 +30,7 @@ def read_gold(gold: str) -> str:
     found = find_answer(gold)
     text = _canonical(gold if found is None else found.text)
     if not text:
-        raise FormatError("the reference answer is empty; give the problem an answer")
+        raise FormatError("the gold answer is empty; give the problem an answer")
     return text
 
 

@@ -48,7 +48,7 @@ def judge(item: RewardItem) -> Verdict:
         return NO_GOLD
     gold = _parsed_gold(item.gold)
     if not gold:
-        return Verdict(value=None, reason="unscored: the reference answer cannot be read")
+        return Verdict(value=None, reason="unscored: the gold answer cannot be read")
     read = _read(item.text)
     if not read.parsed:
         return _nothing_read(item.gold, read)
@@ -70,7 +70,7 @@ def read_gold(gold: str) -> str:
     parsed = _parsed_gold(gold)
     if not parsed:
         raise FormatError(
-            f"reference answer {gold[:80]!r} cannot be read as mathematics; correct it in the "
+            f"gold answer {gold[:80]!r} cannot be read as mathematics; correct it in the "
             "problem set or use the reward 'exact'"
         )
     return str(parsed[0])[:MAX_SHOWN]

@@ -53,7 +53,7 @@ def _gold_numeral(gold: str) -> Numeral:
     inside = list(numerals(gold if found is None else found.text))
     if len(inside) != 1:
         raise FormatError(
-            f"reference answer {gold[:80]!r} holds {len(inside)} numbers; the reward 'number' "
+            f"gold answer {gold[:80]!r} holds {len(inside)} numbers; the reward 'number' "
             "needs one: use the reward 'math' or 'exact' for this problem set"
         )
     return inside[0]

@@ -79,7 +79,7 @@ class RewardPool:
         """Judgements of all items, in their order.
 
         Args:
-            items: (text seen by the verifier, reference answer), or `RewardItem`s.
+            items: (text seen by the verifier, gold answer), or `RewardItem`s.
 
         Raises:
             ConfigError: a reward cannot be loaded.
@@ -102,7 +102,7 @@ class RewardPool:
                 future.cancel()
 
     def parsed_gold(self, gold: str) -> str:
-        """What the verifiers understand of a reference answer, for people to check.
+        """What the verifiers understand of a gold answer, for people to check.
 
         Raises:
             FormatError: it cannot be read, or reading it takes too long.
@@ -112,7 +112,7 @@ class RewardPool:
             reply = self._threads.submit(self._ask, {"gold": gold}).result()
         except (WorkerTimeoutError, WorkerDiedError) as error:
             raise FormatError(
-                f"reference answer {gold[:80]!r} cannot be read: {error}; simplify it"
+                f"gold answer {gold[:80]!r} cannot be read: {error}; simplify it"
             ) from error
         if "error" in reply:
             raise FormatError(reply["error"])
@@ -232,7 +232,7 @@ def _reason(terms: Sequence[RewardTerm], verdicts: Sequence[Verdict]) -> str:
 
 
 def parsed_gold(name: str, gold: str, *, allow_code: bool = False) -> str:
-    """What the verifier of a reward understands of one reference answer.
+    """What the verifier of a reward understands of one gold answer.
 
     For many answers open a `RewardPool` and use its method: a worker takes a second to start.
 

@@ -64,7 +64,7 @@ def _outside_thinking(reward: Reward) -> Reward:
 
     def read_gold(gold: str) -> str:
         if not gold.strip():
-            raise FormatError("the reference answer is empty; give the problem an answer")
+            raise FormatError("the gold answer is empty; give the problem an answer")
         return reward.read_gold(gold)
 
     return Reward(judge=judge, read_gold=read_gold)

@@ -49,7 +49,7 @@ class Verdict:
         return cls(**{**fields, "span": None if span is None else Span(*span)})
 
 
-NO_GOLD = Verdict(value=None, reason="unscored: the problem has no reference answer")
+NO_GOLD = Verdict(value=None, reason="unscored: the problem has no gold answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,4 +58,4 @@ class Reward:
 
     judge: Callable[[RewardItem], Verdict]
     read_gold: Callable[[str], str]
-    """What the verifier understood of a reference answer; raises FormatError if unreadable."""
+    """What the verifier understood of a gold answer; raises FormatError if unreadable."""

@@ -120,4 +120,4 @@ def _golds(gold: str, rewards: dict[str, Reward]) -> dict[str, Any]:
     except InvalidInputError as error:
         return {"error": str(error)}
     except MemoryError:
-        return {"error": f"reference answer {gold[:80]!r} takes more memory than allowed"}
+        return {"error": f"gold answer {gold[:80]!r} takes more memory than allowed"}

@@ -30,7 +30,7 @@ MAIN = ("signal", "alpha", "n_support", "granularity", "strength", "reference")
 _LABELS = {
     "signal": "Signal",
     "alpha": "α · share of structure",
-    "n_support": "K · support points",
+    "n_support": "K · atoms",
     "granularity": "Granularity",
     "strength": "Strength",
     "reference": "Novel against",

@@ -16,7 +16,7 @@ from hara_viz.ui.words import number
 
 TITLES = {
     "alpha": "α · share of structure",
-    "n_support": "K · support points",
+    "n_support": "K · atoms",
     "epsilon": "ε · blur",
     LAYER: "layer",
 }

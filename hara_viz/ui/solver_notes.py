@@ -43,7 +43,7 @@ def solver_frame(view: GroupView) -> pd.DataFrame:
                 "outcome": "right" if outcome.success else "wrong",
                 "rollouts": len(outcome.rows),
                 "tokens": sum(row.stop - row.start for row in own),
-                "support points K": None if bary is None else int(bary.locations.shape[0]),
+                "atoms": None if bary is None else int(bary.locations.shape[0]),
                 "rounds": None if bary is None else outcome.iterations,
                 "converged": None if bary is None else outcome.converged,
                 "marginal error": None if bary is None else outcome.marginal_error,

@@ -35,7 +35,7 @@ def solver_panel(shown: TransportView) -> None:
                 "outcome": st.column_config.TextColumn(width=58),
                 "rollouts": st.column_config.NumberColumn(width=58),
                 "tokens": st.column_config.NumberColumn(width=54),
-                "support points K": st.column_config.NumberColumn("K", width=40),
+                "atoms": st.column_config.NumberColumn("K", width=40),
                 "rounds": st.column_config.NumberColumn(width=54),
                 "converged": st.column_config.CheckboxColumn(width=70),
                 "marginal error": st.column_config.NumberColumn(format="%.2g", width=94),

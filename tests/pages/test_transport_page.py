@@ -67,7 +67,7 @@ def test_the_solver_panel_shows_k_rounds_error_and_convergence(small_run: Path) 
         assert outcome.barycenter is not None
         assert row.rounds == outcome.iterations == len(outcome.changes)
         assert row.converged == outcome.converged
-    assert list(shown["support points K"]) == [8, 8]
+    assert list(shown["atoms"]) == [8, 8]
     np.testing.assert_allclose(
         shown["marginal error"], [o.marginal_error for o in credit.outcomes], rtol=1e-5
     )

@@ -118,7 +118,7 @@ def test_no_answer_is_zero_with_its_reason(pool: RewardPool, text: str, reason: 
 def test_no_reference_is_unscored(pool: RewardPool) -> None:
     judged = judge(pool, r"\boxed{42}", None)
     assert judged.reward is None
-    assert "no reference answer" in judged.reason
+    assert "no gold answer" in judged.reason
 
 
 def test_off_the_main_thread_it_scores_the_same(pool: RewardPool) -> None:

@@ -75,7 +75,7 @@ def test_value_and_answer(
 def test_without_a_reference_nothing_is_scored(name: str) -> None:
     verdict = judge(name, "x 42 (C)", None)
     assert verdict.value is None
-    assert "no reference answer" in verdict.reason
+    assert "no gold answer" in verdict.reason
 
 
 @pytest.mark.parametrize(

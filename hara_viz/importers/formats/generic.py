@@ -11,7 +11,7 @@
 | reward | reward, score; NaN or null: unscored | rewards, scores |
 | its parts | rewards or reward_parts: {"name": value} | – |
 | step | step, global_step | same |
-| reference answer | gold, solution, ground_truth, answer, target, label | same |
+| gold answer | gold, solution, ground_truth, answer, target, label | same |
 | names | group_id or group, sample_idx or sample, id or source_id, split | group_id, id, split |
 | tokens | prompt_ids, completion_ids, sampled_mask | completion_ids: a list of lists, and so on |
 | per token | logprobs, logprobs_kind, entropy, token_advantages | lists of lists |
