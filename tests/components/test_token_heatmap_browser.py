@@ -230,6 +230,18 @@ def test_a_link_to_nowhere_falls_back(stage: Stage) -> None:
     assert (shown["signal"], shown["sample"], shown["token"]) == ("novelty", "", "")
 
 
+def test_colours_can_be_held_and_let_go(stage: Stage) -> None:
+    stage.open()
+    ends = stage.page.locator(".bound").evaluate_all("inputs => inputs.map((i) => Number(i.value))")
+    stage.page.get_by_role("button", name="hold").click()
+    stage.page.wait_for_function("window.sent.at(-1)?.[1].bounds")
+    bounds = stage.page.evaluate("window.sent.at(-1)[1].bounds")
+    assert bounds == pytest.approx(ends, rel=1e-2, abs=1e-3)
+    stage.page.get_by_role("button", name="auto").click()
+    stage.page.wait_for_function("window.sent.at(-1)?.[1].bounds === null")
+    assert stage.page.get_by_role("button", name="hold").count() == 1
+
+
 def test_signal_level_and_bounds_are_reported_as_one_view(stage: Stage) -> None:
     stage.open()
     stage.page.locator("select").nth(0).select_option("weight")

@@ -168,20 +168,32 @@ export class Toolbar {
         bound(0),
         make("span", { class: "ramp", style: `background-image:${gradient(scale)}` }),
         bound(1),
-        view.bounds
-          ? make("button", {
-              type: "button",
-              class: "quiet",
-              text: "auto",
-              title: "Back to the 2–98 % quantiles of the group",
-              on: { click: () => this.actions.set({ bounds: null }) },
-            })
-          : make("span", {
-              class: "dim",
-              text: "2–98 %",
-              title: `The colours span the 2–98 % quantiles of the group${scale.signed ? ", the same reach on both sides of zero" : ""}.`,
-            }),
+        view.bounds ? this.fitButton() : this.holdButton(scale),
       ],
+    });
+  }
+
+  fitButton() {
+    return make("button", {
+      type: "button",
+      class: "quiet",
+      text: "auto",
+      title: "Back to the 2–98 % quantiles of the group",
+      on: { click: () => this.actions.set({ bounds: null }) },
+    });
+  }
+
+  // Quantiles follow each change of the credit, so that before and after would look alike.
+  holdButton({ domain, signed }) {
+    const reach = signed ? ", the same reach on both sides of zero" : "";
+    return make("button", {
+      type: "button",
+      class: "quiet",
+      text: "hold",
+      title:
+        `The colours span the 2–98 % quantiles of the group${reach}. ` +
+        "Hold them to compare before and after a change of the settings.",
+      on: { click: () => this.actions.set({ bounds: domain.map(linkable) }) },
     });
   }
 
@@ -193,6 +205,9 @@ export class Toolbar {
     this.actions.set(usable ? { bounds } : {});
   }
 }
+
+// A bound of the quantiles as it stands in a link.
+const linkable = (value) => Number(value.toPrecision(4));
 
 // What is there, what comes when it is asked for, what would need something else first.
 function signalChoices(frame) {
