@@ -16,6 +16,7 @@ import numpy as np
 from hara_viz.analysis.ranks import spearman
 from hara_viz.backend.credit import GroupCredit, credit_group
 from hara_viz.credit import CreditConfig
+from hara_viz.credit.config import METHOD_VERSION
 from hara_viz.errors import InvalidInputError
 from hara_viz.store import open_run
 from hara_viz.types import GroupKey, Progress, Report, ignore_progress
@@ -49,6 +50,8 @@ class ExactCheck:
     seconds_exact: float
     converged: bool
     """Whether both exact solves came to rest."""
+    method_version: int = METHOD_VERSION
+    """Of the anchored solve that was checked."""
 
     def to_plain(self) -> dict[str, Any]:
         """As a job hands it back."""

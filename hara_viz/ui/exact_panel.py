@@ -16,6 +16,7 @@ import streamlit as st
 from hara_viz.backend import jobs
 from hara_viz.backend.exact import MAX_TOKENS, ExactCheck
 from hara_viz.backend.jobs import Job, JobState
+from hara_viz.credit.config import METHOD_VERSION
 from hara_viz.errors import HaraError
 from hara_viz.ui import data, state
 from hara_viz.ui.job_panel import progress_words, share
@@ -70,14 +71,19 @@ def exact_arguments(shown: TransportView) -> dict[str, Any]:
 
 
 def job_for(arguments: dict[str, Any], changed: float) -> Job | None:
-    """The latest job with these arguments, if the run has not changed since.
+    """The latest job with these arguments, if neither the run nor the method has changed since.
 
-    `changed`: when it did last, seconds since 1970.
+    `changed`: when the run did last, seconds since 1970.
     """
     for job in jobs.list_jobs(roots().jobs):
-        if job.verb == "exact" and dict(job.arguments) == arguments and job.created >= changed:
+        ours = job.verb == "exact" and dict(job.arguments) == arguments
+        if ours and job.created >= changed and not _of_another_method(job):
             return job
     return None
+
+
+def _of_another_method(job: Job) -> bool:
+    return job.result is not None and job.result.get("method_version") != METHOD_VERSION
 
 
 def exact_frame(check: ExactCheck) -> pd.DataFrame:

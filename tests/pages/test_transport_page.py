@@ -14,6 +14,7 @@ from hara_viz.backend.exact import ExactCheck, ExactRow
 from hara_viz.components import barycenter_text, rollout_pair
 from hara_viz.components.transport_plan import decode
 from hara_viz.credit import CreditConfig
+from hara_viz.credit.config import METHOD_VERSION
 from hara_viz.ui.exact_panel import verdict
 from tests.pages.test_rollouts import recompute
 from tests.small_runs import APPLES, HOSTILE, HOSTILE_TEXTS, PENS
@@ -291,6 +292,9 @@ def test_exact_agreement_is_measured_by_a_job(small_run: Path, tmp_path, monkeyp
     )
     changed = open_app({**LINK, "credit.alpha": "0.3"}, page=PAGE)
     assert changed.button(key="exact.go")
+    # What an earlier version of the method was told is not this one's agreement.
+    monkeypatch.setattr("hara_viz.ui.exact_panel.METHOD_VERSION", METHOD_VERSION + 1)
+    assert open_app(LINK, page=PAGE).button(key="exact.go")
 
 
 def test_an_exact_job_that_was_stopped_can_start_again(tmp_path, monkeypatch) -> None:
