@@ -7,6 +7,7 @@ from hara_viz.ui.frame import inside_frame
 from hara_viz.ui.link_notes import link_notes
 from hara_viz.ui.training_curve import curve
 from hara_viz.ui.training_data import selected_step
+from hara_viz.ui.training_empty import explain_no_training, is_recorded
 from hara_viz.ui.training_follow import follow_bar, go_to_newest
 from hara_viz.ui.training_parity import parity_panel
 from hara_viz.ui.training_step import step_head
@@ -19,6 +20,8 @@ if view is None:
     explain_no_group()
     st.stop()
 
+if not is_recorded(view):
+    explain_no_training()
 go_to_newest(view)
 follow_bar(view)
 curve(view)

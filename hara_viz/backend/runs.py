@@ -1,5 +1,5 @@
-"""Which runs exist, and reading one: the pages' door to the store."""
+"""Which runs exist, reading one, and which credit it keeps: the pages' door to the store."""
 
-from hara_viz.store import Run, RunSummary, list_runs, open_run
+from hara_viz.store import CreditInfo, Run, RunSummary, list_credit, list_runs, open_run
 
-__all__ = ["Run", "RunSummary", "list_runs", "open_run"]
+__all__ = ["CreditInfo", "Run", "RunSummary", "list_credit", "list_runs", "open_run"]

@@ -12,7 +12,7 @@ from hara_viz.backend.transport import ClassAtoms
 from hara_viz.ui.barycenter_view import why_empty
 from hara_viz.ui.click_table import click_table
 from hara_viz.ui.group_view import GroupView
-from hara_viz.ui.inspector import completion_token
+from hara_viz.ui.own_tokens import completion_token
 from hara_viz.ui.quote import words_at
 from hara_viz.ui.transport_view import TransportView
 from hara_viz.ui.words import count

@@ -17,7 +17,7 @@ from hara_viz.components.barycenter_text import (
 )
 from hara_viz.ui import data, state
 from hara_viz.ui.group_view import GroupView
-from hara_viz.ui.inspector import completion_token
+from hara_viz.ui.own_tokens import completion_token
 from hara_viz.ui.quote import words_at
 from hara_viz.ui.transport_view import TransportView
 from hara_viz.ui.words import one_line

@@ -26,8 +26,7 @@ from hara_viz.ui.click_table import click_table
 from hara_viz.ui.compare_choice import Chosen
 from hara_viz.ui.compare_sides import SideView, both_sides, config_of, credit_of_side
 from hara_viz.ui.compare_text import fixed_text
-from hara_viz.ui.inspector import completion_token
-from hara_viz.ui.plan_view import own_tokens
+from hara_viz.ui.own_tokens import completion_token, own_tokens
 from hara_viz.ui.quote import words_of_span
 from hara_viz.ui.side_work import computed
 from hara_viz.ui.words import inert, number, one_line

@@ -14,7 +14,7 @@ import streamlit as st
 
 from hara_viz.analysis.figures import RunFigures, group_table, run_figures
 from hara_viz.backend.credit import GroupCredit, kept_or_computed
-from hara_viz.backend.runs import Run, RunSummary, list_runs, open_run
+from hara_viz.backend.runs import CreditInfo, Run, RunSummary, list_credit, list_runs, open_run
 from hara_viz.credit import CreditConfig
 from hara_viz.types import GroupKey, RolloutGroup
 from hara_viz.ui.roots import DEMO_PREFIX, roots
@@ -48,6 +48,11 @@ def run(name: str) -> Run:
 def run_table(name: str) -> RunTable:
     """The groups and figures of a run."""
     return _run_table(str(_path(name)), run_stamp(name))
+
+
+def kept_credit(name: str) -> tuple[CreditInfo, ...]:
+    """The credits that a run keeps on disk."""
+    return _kept_credit(str(_path(name)), run_stamp(name))
 
 
 def group(name: str, key: GroupKey) -> RolloutGroup:
@@ -102,6 +107,12 @@ def _run_table(path: str, stamp: int) -> RunTable:
     opened = _run(path, stamp)
     groups = group_table(opened.summaries())
     return RunTable(groups, run_figures(groups))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _kept_credit(path: str, stamp: int) -> tuple[CreditInfo, ...]:
+    # Keeping credit changes the index of groups, and with it the stamp.
+    return list_credit(_run(path, stamp))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

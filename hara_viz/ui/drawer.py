@@ -17,6 +17,7 @@ from hara_viz.backend import jobs
 from hara_viz.credit import CreditConfig
 from hara_viz.errors import ConfigError, HaraError
 from hara_viz.ui import data, state
+from hara_viz.ui.credit_changes import changes_row
 from hara_viz.ui.fields import FieldSpec, field_specs
 from hara_viz.ui.presets import CUSTOM, PRESETS, preset_of
 from hara_viz.ui.roots import roots
@@ -58,6 +59,7 @@ def credit_drawer(n_tokens: int | None) -> None:
         _preset_box(shown)
         for name in MAIN:
             _control(field_specs()[name], shown)
+        changes_row(shown, _LABELS, _propose)
         with st.expander("Advanced"):
             for name, spec in field_specs().items():
                 if name not in MAIN:

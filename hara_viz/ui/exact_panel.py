@@ -19,8 +19,8 @@ from hara_viz.backend.jobs import Job, JobState
 from hara_viz.credit.config import METHOD_VERSION
 from hara_viz.errors import HaraError
 from hara_viz.ui import data, state
-from hara_viz.ui.job_panel import progress_words, share
-from hara_viz.ui.plan_view import own_tokens
+from hara_viz.ui.job_card import progress_words, share
+from hara_viz.ui.own_tokens import own_tokens
 from hara_viz.ui.roots import roots
 from hara_viz.ui.transport_view import TransportView
 from hara_viz.ui.words import inert, number

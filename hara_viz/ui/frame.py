@@ -14,6 +14,8 @@ from streamlit.navigation.page import Page
 from hara_viz.ui import ICON
 
 _FRAMED = "hara.framed"
+# Runs shows what is kept, Training what a trainer computed, by settings of its own.
+_WITHOUT_CREDIT = ("runs", "training")
 
 
 def configure() -> None:
@@ -37,6 +39,11 @@ def pages() -> list[Page]:
         st.Page("pages/learn.py", title="Learn", icon=":material/school:"),
         st.Page("pages/runs.py", title="Runs", icon=":material/format_list_bulleted:"),
     ]
+
+
+def reads_credit(page: Page) -> bool:
+    """Whether a page shows what the credit settings change."""
+    return page.url_path not in _WITHOUT_CREDIT
 
 
 def enter_page() -> None:

@@ -7,20 +7,21 @@ from typing import Any
 
 import streamlit as st
 
-from hara_viz.backend import jobs
 from hara_viz.backend.import_run import FORMAT_NAMES, ImportJob, ImportReport
 from hara_viz.backend.job_calls import import_arguments
 from hara_viz.backend.side_calls import look_at_dump
 from hara_viz.errors import HaraError
 from hara_viz.ui.finder import find_checkpoints, find_dumps, find_problem_sets, short_name
-from hara_viz.ui.import_jobs import ImportWish, job_of, keep_uploads
+from hara_viz.ui.import_jobs import ImportWish, job_of
+from hara_viz.ui.launch import all_started, launch, launched
 from hara_viz.ui.roots import Roots, roots
 from hara_viz.ui.sample_jobs import resolve
 from hara_viz.ui.side_work import computed
+from hara_viz.ui.uploads import UPLOADS, clear_uploads, keep_uploads
 from hara_viz.ui.words import count, inert, one_line
 
 _KINDS = ["jsonl", "ndjson", "json", "parquet"]
-_LOOKS = "import.looks"
+_LOOKS, _DROPS = "import.looks", "import.drops"
 
 
 def import_form() -> None:
@@ -36,6 +37,7 @@ def import_form() -> None:
         except HaraError as error:
             st.error(inert(str(error), 600))
             return
+        launched("import")
         if source is None:
             st.caption("Choose a folder or drop files; nothing is imported before you see them.")
             return
@@ -73,11 +75,16 @@ def _source(places: Roots) -> Path | None:
         placeholder="A path below the allowed folders",
     )
     dropped = right.file_uploader(
-        "or files from this computer", type=_KINDS, accept_multiple_files=True, key="import.files"
+        "or files from this computer",
+        type=_KINDS,
+        accept_multiple_files=True,
+        # Another key is an empty field: after Import the form is free for the next dump.
+        key=f"import.files.{st.session_state.get(_DROPS, 0)}",
     )
     if dropped:
         files = {file.name: file.getvalue() for file in dropped}
-        return keep_uploads(files, places.jobs / ".uploads")
+        return keep_uploads(files, places.jobs / UPLOADS)
+    clear_uploads(places.jobs)
     chosen = typed or found
     return None if not chosen else resolve(chosen, places)
 
@@ -196,7 +203,8 @@ def _range(rewards: tuple[float, float]) -> str:
 
 
 def _launch(job: ImportJob) -> None:
-    try:
-        jobs.start("import", import_arguments(job), roots().jobs)
-    except HaraError as error:
-        st.toast(inert(str(error)), icon=":material/error:")
+    launch("import", "import", [import_arguments(job)])
+    if all_started("import"):
+        st.session_state[_DROPS] = st.session_state.get(_DROPS, 0) + 1
+        st.session_state["import.found"] = None
+        st.session_state["import.path"] = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,10 @@ from hara_viz.ui import state
 from hara_viz.ui.click_table import click_table
 from hara_viz.ui.further import values_of
 from hara_viz.ui.group_view import GroupView
-from hara_viz.ui.words import one_line
+from hara_viz.ui.own_tokens import completion_token, plan_row
+from hara_viz.ui.quote import marked
+from hara_viz.ui.transport_view import atom_names
+from hara_viz.ui.words import count, one_line
 
 INSPECTOR = "inspector"
 """The fragment that `inspector` runs in."""
@@ -63,8 +66,21 @@ def _inspect(view: GroupView) -> None:
             ),
         },
     )
-    _matches(view, row, selection.token)
-    _similar(view, row, selection.token)
+    states = _states(view)
+    if states is not None and states.states.numel() > LIVE_NUMBERS:
+        asked = (view.key, row, selection.token)
+        if st.session_state.get(_ASKED) != asked:
+            _matches(view, row, selection.token, named=False)
+            st.button(
+                "Name the atoms, find similar tokens",
+                key="inspector.find",
+                help="Reads the hidden states of the whole group, which takes a while",
+                on_click=lambda: st.session_state.update({_ASKED: asked}),
+            )
+            return
+    _matches(view, row, selection.token, named=True)
+    if states is not None:
+        _similar(view, states, row, selection.token)
 
 
 def value_frame(view: GroupView, row: int, token: int) -> pd.DataFrame:
@@ -104,10 +120,9 @@ def token_text(rollout: Rollout, token: int) -> tuple[str, str, str]:
 def _head(rollout: Rollout, token: int) -> None:
     before, inside, after = token_text(rollout, token)
     st.markdown(f"**Token {token}** of rollout {rollout.sample}")
-    st.code(
-        f"{_visible(before)}⟦{_visible(inside)}⟧{_visible(after)}", language=None, wrap_lines=True
-    )
-    parts = [f"id {rollout.completion_ids[token]}", f"{token + 1} of {len(rollout.completion_ids)}"]
+    st.code(f"{marked(before)}⟦{marked(inside)}⟧{marked(after)}", language=None, wrap_lines=True)
+    n_tokens = len(rollout.completion_ids)
+    parts = [f"id {rollout.completion_ids[token]}", f"of {count(n_tokens, 'token')}, from 0 on"]
     if rollout.reasoning_step is not None:
         parts.append(f"reasoning step {rollout.reasoning_step[token]}")
     if rollout.sampled_mask is not None and not rollout.sampled_mask[token]:
@@ -115,13 +130,8 @@ def _head(rollout: Rollout, token: int) -> None:
     st.caption(" · ".join(parts))
 
 
-def _visible(text: str) -> str:
-    return one_line(text.replace("\n", "⏎").replace("\t", "⇥").replace(" ", "\u00a0"), 60).replace(
-        "\u00a0", " "
-    )
-
-
-def _matches(view: GroupView, row: int, token: int) -> None:
+def _matches(view: GroupView, row: int, token: int, *, named: bool) -> None:
+    """The atoms that the token flows into, and its counterparts through the nearest one."""
     outcome = outcome_of_row(view.credit.credit.outcomes, row)
     plan_token = plan_row(view.group.rollouts[row], token)
     if outcome is None or outcome.barycenter is None or plan_token is None:
@@ -135,7 +145,7 @@ def _matches(view: GroupView, row: int, token: int) -> None:
         return
     st.caption("Where its mass goes: the barycenter's atoms, and what stands for each.")
     st.dataframe(
-        atom_frame(view, outcome, atoms),
+        atom_frame(atoms, atom_names(view, outcome.success) if named else {}),
         hide_index=True,
         key="inspector.atoms",
         row_height=26,
@@ -155,34 +165,17 @@ def _matches(view: GroupView, row: int, token: int) -> None:
     )
 
 
-def atom_frame(view: GroupView, outcome: OutcomeClass, atoms: Sequence[AtomShare]) -> pd.DataFrame:
-    """The atoms nearest to a token, each with the words of real tokens that it is made of. Pure."""
-    rows = []
-    for atom in atoms:
-        words = []
-        for match in tokens_of_atom(outcome, atom.atom)[:4]:
-            sibling = view.group.rollouts[match.row]
-            inside = token_text(sibling, completion_token(sibling, match.token))[1]
-            words.append(_visible(inside).strip() or "⎵")
-        stands_for = " · ".join(dict.fromkeys(words))
-        rows.append({"atom": atom.atom, "share": atom.share, "stands for": stands_for})
-    return pd.DataFrame(rows)
+def atom_frame(atoms: Sequence[AtomShare], names: Mapping[int, str]) -> pd.DataFrame:
+    """The atoms nearest to a token, by number and, where it is known, by the words they bear on
+    every page. Pure.
+    """
+    rows = [{"atom": a.atom, "share": a.share, "stands for": names.get(a.atom)} for a in atoms]
+    frame = pd.DataFrame(rows)
+    return frame if names else frame.drop(columns="stands for")
 
 
-def _similar(view: GroupView, row: int, token: int) -> None:
+def _similar(view: GroupView, states: HiddenStates, row: int, token: int) -> None:
     """Tokens of any sibling whose hidden states are most like this one's."""
-    states = _states(view)
-    if states is None:
-        return
-    if states.states.numel() > LIVE_NUMBERS:
-        asked = st.session_state.get(_ASKED) == (view.key, row, token)
-        if not asked:
-            st.button(
-                "Find the most similar tokens",
-                key="inspector.find",
-                on_click=lambda: st.session_state.update({_ASKED: (view.key, row, token)}),
-            )
-            return
     st.caption(f"Most similar states of layer {states.layer} in its siblings, of either outcome:")
     found = similar_tokens(states, row, token)
     click_table(
@@ -221,7 +214,7 @@ def _states(view: GroupView) -> HiddenStates | None:
 
 def _in_context(rollout: Rollout, token: int) -> str:
     before, inside, after = token_text(rollout, token)
-    return one_line(_visible(f"{before[-16:]}⟦{inside}⟧{after[:16]}"))
+    return one_line(marked(f"{before[-16:]}⟦{inside}⟧{after[:16]}"))
 
 
 def match_frame(
@@ -235,17 +228,3 @@ def match_frame(
         rows.append({"rollout": sibling.sample, "text": _in_context(sibling, token)})
         targets.append({"sample": sibling.sample, "token": token})
     return pd.DataFrame(rows, columns=["rollout", "text"]), targets
-
-
-def plan_row(rollout: Rollout, token: int) -> int | None:
-    """Plans have rows for the policy's own tokens only; None: the token is not one."""
-    if rollout.sampled_mask is None:
-        return token
-    return sum(rollout.sampled_mask[:token]) if rollout.sampled_mask[token] else None
-
-
-def completion_token(rollout: Rollout, row: int) -> int:
-    """The inverse of `plan_row`."""
-    if rollout.sampled_mask is None:
-        return row
-    return [token for token, own in enumerate(rollout.sampled_mask) if own][row]

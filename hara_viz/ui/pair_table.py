@@ -13,8 +13,7 @@ from hara_viz.analysis.plan_pairs import PlanPair, top_pairs
 from hara_viz.backend.transport import row_values
 from hara_viz.ui import data, state
 from hara_viz.ui.click_table import click_table
-from hara_viz.ui.inspector import completion_token
-from hara_viz.ui.plan_view import own_tokens
+from hara_viz.ui.own_tokens import completion_token, own_tokens
 from hara_viz.ui.quote import words_at
 from hara_viz.ui.transport_view import TransportView
 

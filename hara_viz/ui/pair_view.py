@@ -11,7 +11,8 @@ from hara_viz.backend.transport import ClassAtoms, row_values
 from hara_viz.components.rollout_pair import PairFrame, assets, encode, pair_side
 from hara_viz.components.shared.cells import shown_cells
 from hara_viz.ui import data, state
-from hara_viz.ui.plan_view import own_tokens, rollout_label
+from hara_viz.ui.own_tokens import own_tokens
+from hara_viz.ui.plan_view import rollout_label
 from hara_viz.ui.transport_view import TransportView
 from hara_viz.ui.words import number
 

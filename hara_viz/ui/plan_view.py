@@ -11,6 +11,7 @@ from hara_viz.components.transport_plan import AtomLabel, assets, encode, plan_f
 from hara_viz.types import Rollout
 from hara_viz.ui import data, state
 from hara_viz.ui.group_header import question_of
+from hara_viz.ui.own_tokens import own_tokens
 from hara_viz.ui.transport_view import TransportView, mentions_text
 from hara_viz.ui.widgets import show
 from hara_viz.ui.words import count, inert, number, one_line
@@ -70,12 +71,6 @@ def cost_line(shown: TransportView) -> str:
         f"structure part {number(float(structure.mean()), 4)} ({100 * share:.1f} % structure at "
         f"α = {found.config.alpha:g}); mean over {count(int(own.sum()), 'token')}."
     )
-
-
-def own_tokens(rollout: Rollout) -> np.ndarray:
-    """[T] bool: sampled by the policy."""
-    mask = rollout.sampled_mask
-    return np.asarray((True,) * len(rollout.completion_ids) if mask is None else mask, bool)
 
 
 def sentence_starts(rollout: Rollout) -> tuple[int, ...]:

@@ -35,8 +35,20 @@ _ORDERS = {
 _SHOWN = "hara.problems_shown"
 
 
-def problem_list(table: pd.DataFrame, bookmarked: Collection[GroupKey] = ()) -> None:
-    """Show the groups of `analysis.figures.group_table` and move the selection on a click."""
+def problem_list(
+    table: pd.DataFrame, bookmarked: Collection[GroupKey] = (), note: str = ""
+) -> None:
+    """Show the groups of `analysis.figures.group_table` and move the selection on a click.
+
+    Args:
+        table: one row per group.
+        bookmarked: groups with a bookmark.
+        note: what must be known of the novelty; Markdown.
+    """
+    if table.empty:
+        st.caption("No group is finished yet; one appears as soon as all its rollouts are judged.")
+        st.session_state[_SHOWN] = []
+        return
     words = st.text_input(
         "Problem", placeholder="Search problems", icon=":material/search:", key="problems.search"
     )
@@ -53,7 +65,7 @@ def problem_list(table: pd.DataFrame, bookmarked: Collection[GroupKey] = ()) -> 
         st.caption(f"No problem here ({_FILTERS[chosen]}). Choose “All” or clear the search.")
         return
     _grid(found)
-    st.caption(f"{len(found)} of {count(len(table), 'group')}")
+    st.caption(f"{len(found)} of {count(len(table), 'group')}. {note}")
 
 
 def filtered(

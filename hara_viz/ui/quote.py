@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hara_viz.analysis.spans import span_text
 from hara_viz.types import Rollout
-from hara_viz.ui.inspector import completion_token
+from hara_viz.ui.own_tokens import completion_token
 from hara_viz.ui.words import one_line
 
 
@@ -15,7 +15,7 @@ def words_of_span(
     if rollout.cell_start is None:
         return "", "(not cut into cells)", ""
     parts = span_text(rollout.completion_text, rollout.cell_start, start, stop, context=context)
-    before, inside, after = (_marked(part) for part in parts)
+    before, inside, after = (marked(part) for part in parts)
     return before, one_line(inside, 160), after
 
 
@@ -25,7 +25,7 @@ def words_at(rollout: Rollout, own_token: int, context: int = 24) -> tuple[str, 
     return words_of_span(rollout, token, token + 1, context)
 
 
-def _marked(text: str) -> str:
+def marked(text: str) -> str:
     """Line ends and tabs as signs; blanks at the ends stay, so that words do not run together."""
     flat = one_line(text.replace("\n", "⏎").replace("\t", "⇥"))
     left = " " if text[:1] == " " else ""

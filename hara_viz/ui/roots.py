@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from hara_viz.errors import MissingInputError, UnsafeError
@@ -88,14 +89,11 @@ class Roots:
 
 def read_roots(arguments: Sequence[str], environment: Mapping[str, str]) -> Roots:
     """The roots from the command line, else the environment, else what lies at hand."""
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("runs", nargs="?")
-    parser.add_argument("--root", action="append", default=[])
-    given, _ = parser.parse_known_args(list(arguments))
-    named = given.runs or environment.get(RUNS_VARIABLE)
+    given_runs, given_roots = _parsed(tuple(arguments))
+    named = given_runs or environment.get(RUNS_VARIABLE)
     runs = Path(named or "runs").expanduser().resolve()
     demo = None if named else next((place for place in _DEMO if place.is_dir()), None)
-    listed = given.root or [r for r in environment.get(ROOTS_VARIABLE, "").split(os.pathsep) if r]
+    listed = given_roots or [r for r in environment.get(ROOTS_VARIABLE, "").split(os.pathsep) if r]
     allowed = [Path(root).expanduser().resolve() for root in listed] or [Path.cwd().resolve()]
     jobs = Path(environment.get(JOBS_VARIABLE) or "jobs").expanduser().resolve()
     return Roots(
@@ -104,6 +102,20 @@ def read_roots(arguments: Sequence[str], environment: Mapping[str, str]) -> Root
         jobs,
         demo / "runs" if demo else None,
     )
+
+
+@lru_cache(maxsize=8)
+def _parsed(arguments: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
+    """The runs folder and the roots that a command line names.
+
+    Kept, since it takes most of the time of a lookup and a page looks up dozens of times. What may
+    change while the app runs (environment, working directory, links, the disk) is read each time.
+    """
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("runs", nargs="?")
+    parser.add_argument("--root", action="append", default=[])
+    given, _ = parser.parse_known_args(list(arguments))
+    return given.runs, tuple(given.root)
 
 
 def roots() -> Roots:

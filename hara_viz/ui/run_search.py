@@ -52,8 +52,14 @@ def run_search(view: GroupView) -> None:
         ],
         key="run.hits",
         columns={
-            "rollout": st.column_config.NumberColumn(width=60),
-            "times": st.column_config.NumberColumn(width=50),
+            "problem": st.column_config.TextColumn(width=200),
+            "rollout": st.column_config.NumberColumn(width=56),
+            "times": st.column_config.NumberColumn(
+                width=48, help="Places in this rollout; the first is shown"
+            ),
+            "before": st.column_config.TextColumn(width=190),
+            "found": st.column_config.TextColumn(width=140),
+            "after": st.column_config.TextColumn(width=190),
         },
     )
     first = "" if found.n_found == len(found.hits) else f" The first {len(found.hits)} are listed."
@@ -72,10 +78,10 @@ def hit_frame(run: str, found: TextHits) -> pd.DataFrame:
             {
                 "problem": one_line(heads.get(hit.key.problem_id) or hit.key.problem_id, 60),
                 "rollout": hit.sample,
+                "times": hit.n_places,
                 "before": one_line(hit.before),
                 "found": one_line(hit.inside, 80),
                 "after": one_line(hit.after),
-                "times": hit.n_places,
             }
             for hit in found.hits
         ]

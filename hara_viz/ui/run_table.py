@@ -58,20 +58,21 @@ def _line(summary: RunSummary, figures: RunFigures) -> dict[str, object]:
     info = summary.info
     checkpoint = _checkpoint(info.checkpoint.path) if info and info.checkpoint else None
     problems = _last_name(info.problem_set or "unknown set") if info else ""
+    # What tells runs apart first, then how good they are: a narrow screen cuts the last ones off.
     return {
         "run": summary.name,
+        "state": "complete" if summary.complete else "growing" if summary.writing else "stopped",
         "checkpoint": checkpoint,
         "step": info.global_step if info else None,
-        "state": "complete" if summary.complete else "growing" if summary.writing else "stopped",
         "problems": f"{figures.n_problems} · {problems}",
-        "rollouts": figures.n_rollouts,
         "pass@1": _per_cent(figures.pass_at_1),
         "pass@k": _per_cent(figures.pass_at_k),
         "k": figures.k,
+        "degenerate": f"{figures.n_degenerate}/{figures.n_groups}",
+        "rollouts": figures.n_rollouts,
         "mean length": figures.mean_length,
         "truncated": figures.n_truncated,
         "unscored": figures.n_unscored,
-        "degenerate": f"{figures.n_degenerate}/{figures.n_groups}",
         "created": (info.created[:16].replace("T", " ") if info else None),
     }
 
@@ -90,32 +91,33 @@ def _per_cent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
+# All but the last fit beside the sidebar on a screen of 1280 pixels.
 _COLUMNS = {
-    "run": st.column_config.TextColumn("Run", width=112),
-    "checkpoint": st.column_config.TextColumn("Checkpoint", width=130),
-    "step": st.column_config.NumberColumn("Step", width=44, help="Training step"),
-    "problems": st.column_config.TextColumn("Problems", width=110),
-    "rollouts": st.column_config.NumberColumn("Rollouts", width=58),
+    "run": st.column_config.TextColumn("Run", width=104),
+    "state": st.column_config.TextColumn("State", width=66),
+    "checkpoint": st.column_config.TextColumn("Checkpoint", width=136),
+    "step": st.column_config.NumberColumn("Step", width=40, help="Training step"),
+    "problems": st.column_config.TextColumn("Problems", width=104),
     "pass@1": st.column_config.ProgressColumn(
-        "pass@1", min_value=0, max_value=100, format="%.0f %%", width=84
+        "pass@1", min_value=0, max_value=100, format="%.0f %%", width=76
     ),
     "pass@k": st.column_config.ProgressColumn(
         "pass@k",
         min_value=0,
         max_value=100,
         format="%.0f %%",
-        width=84,
+        width=76,
         help="Chance that k rollouts hold a right one (unbiased estimator); k is the next column",
     ),
-    "k": st.column_config.NumberColumn("k", width=30),
-    "mean length": st.column_config.NumberColumn("Length", format="%.0f", width=52, help="Tokens"),
-    "truncated": st.column_config.NumberColumn(
-        "Cut off", width=54, help="Rollouts that ran into the limit of new tokens"
-    ),
-    "unscored": st.column_config.NumberColumn("Unscored", width=62),
+    "k": st.column_config.NumberColumn("k", width=28),
     "degenerate": st.column_config.TextColumn(
-        "No signal", width=62, help="Groups whose rewards are all equal: no advantage"
+        "No signal", width=58, help="Groups whose rewards are all equal: no advantage"
     ),
-    "state": st.column_config.TextColumn("State", width=68),
+    "rollouts": st.column_config.NumberColumn("Rollouts", width=56),
+    "mean length": st.column_config.NumberColumn("Length", format="%.0f", width=50, help="Tokens"),
+    "truncated": st.column_config.NumberColumn(
+        "Cut off", width=50, help="Rollouts that ran into the limit of new tokens"
+    ),
+    "unscored": st.column_config.NumberColumn("Unscored", width=60),
     "created": st.column_config.TextColumn("Created (UTC)", width=116),
 }

@@ -6,13 +6,13 @@ from typing import Any
 
 import streamlit as st
 
-from hara_viz.backend import jobs
 from hara_viz.backend.devices import list_devices
 from hara_viz.backend.problem_preview import REWARD_NAMES
 from hara_viz.backend.runs import Run
 from hara_viz.errors import HaraError
 from hara_viz.ui import data, state
 from hara_viz.ui.finder import find_checkpoints, short_name
+from hara_viz.ui.launch import launch, launched
 from hara_viz.ui.roots import Roots, roots
 from hara_viz.ui.sample_jobs import layers_of, model_of
 from hara_viz.ui.words import inert
@@ -49,9 +49,10 @@ def _score_form(run: Run) -> None:
         "Judge all rollouts",
         key="work.score",
         icon=":material/gavel:",
-        on_click=_launch,
-        args=("score", {"run": str(run.path), "reward": reward}),
+        on_click=launch,
+        args=("judge", "score", [{"run": str(run.path), "reward": reward}]),
     )
+    launched("judge")
 
 
 def _read_form(run: Run, places: Roots) -> None:
@@ -87,9 +88,10 @@ def _read_form(run: Run, places: Roots) -> None:
         key="work.read",
         icon=":material/visibility:",
         disabled=arguments is None,
-        on_click=_launch,
-        args=("states", arguments),
+        on_click=launch,
+        args=("read", "states", [arguments]),
     )
+    launched("read")
 
 
 def read_arguments(run: Run, model: str, wanted: dict[str, str], places: Roots) -> dict[str, Any]:
@@ -106,10 +108,3 @@ def read_arguments(run: Run, model: str, wanted: dict[str, str], places: Roots) 
         "device": wanted["device"],
         "roots": [str(root) for root in places.allowed],
     }
-
-
-def _launch(verb: str, arguments: dict[str, Any]) -> None:
-    try:
-        jobs.start(verb, arguments, roots().jobs)
-    except HaraError as error:
-        st.toast(inert(str(error)), icon=":material/error:")

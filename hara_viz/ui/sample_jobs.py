@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hara_viz.backend.problem_preview import ColumnMap
 from hara_viz.backend.sampling_job import SampleJob
 from hara_viz.errors import InvalidInputError
 from hara_viz.types import SamplingConfig, Series
@@ -26,8 +27,10 @@ class Wish:
     problems: str | None
     name: str = ""
     reward: str = "math"
-    limit: int = 0
-    """0: all problems."""
+    limit: int | None = None
+    """Only the first of the set; None: all problems."""
+    columns: str = ""
+    """question=COLUMN,gold=COLUMN; empty: found by the layout."""
     layers: str = "-1"
     """Numbers, separated by commas."""
     states: str = "all"
@@ -47,6 +50,7 @@ def jobs_of(wish: Wish, places: Roots) -> tuple[SampleJob, ...]:
     problems = resolve(wish.problems, places)
     models = [model_of(text, places) for text in wish.checkpoints]
     layers = layers_of(wish.layers)
+    columns = ColumnMap.parse(wish.columns) if wish.columns else None
     several = len(models) > 1
     series_name = run_name(wish.name, Path(models[0]).parent.name or "series")
     taken = {entry.name for entry in places.runs.iterdir()} if places.runs.is_dir() else set()
@@ -61,7 +65,8 @@ def jobs_of(wish: Wish, places: Roots) -> tuple[SampleJob, ...]:
                 problems=problems,
                 out=out if several else _free(out, taken),
                 sampling=wish.sampling,
-                limit=wish.limit or None,
+                columns=columns,
+                limit=wish.limit,
                 layers=layers,
                 states=wish.states,
                 reward=wish.reward,

@@ -7,6 +7,7 @@ what exists (`fit.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 import pandas as pd
@@ -15,18 +16,21 @@ import streamlit as st
 from hara_viz.analysis.figures import RunFigures
 from hara_viz.backend.annotations import Kind, annotations_of
 from hara_viz.backend.runs import Run
+from hara_viz.credit import CreditConfig
 from hara_viz.errors import HaraError
 from hara_viz.types import GroupKey
 from hara_viz.ui import LOGO, data, state
 from hara_viz.ui.drawer import credit_drawer
+from hara_viz.ui.fields import DEFAULT
 from hara_viz.ui.fit import fit_group, fit_layer, fit_runs, fit_signals, fit_token
+from hara_viz.ui.presets import preset_of
 from hara_viz.ui.problem_list import problem_list
 from hara_viz.ui.widgets import show
 from hara_viz.ui.words import count, inert, number, percent
 
 
-def sidebar() -> None:
-    """Draw the sidebar and settle what is selected."""
+def sidebar(*, with_credit: bool) -> None:
+    """Draw the sidebar and settle what is selected; the credit drawer where the page reads it."""
     st.logo(str(LOGO), size="large")
     names = [summary.name for summary in data.runs() if summary.error is None]
     state.settle(*fit_runs(state.current(), names))
@@ -37,7 +41,9 @@ def sidebar() -> None:
         return
     _run_box(names)
     try:
-        _inside_run(run)
+        n_tokens = _inside_run(run)
+        if with_credit:
+            credit_drawer(n_tokens)
     except HaraError as error:
         st.error(inert(str(error)))
 
@@ -60,7 +66,8 @@ def selected_key() -> GroupKey | None:
     return GroupKey(selection.global_step, selection.problem, selection.group)
 
 
-def _inside_run(run: str) -> None:
+def _inside_run(run: str) -> int:
+    """All of the sidebar that looks into the run; gives the tokens of the selected group."""
     table = data.run_table(run)
     layers = data.run(run).layers
     state.settle(*fit_group(state.current(), table.groups))
@@ -73,9 +80,33 @@ def _inside_run(run: str) -> None:
         state.settle(*fit_token(state.current(), lengths))
     st.caption(run_line(table.figures))
     _step_box(table.groups)
-    problem_list(_of_step(table.groups), _bookmarked(data.run(run)))
+    problem_list(_of_step(table.groups), _bookmarked(data.run(run)), novelty_note(run, table))
     _layer_box(layers)
-    credit_drawer(sum(lengths.values()))
+    return sum(lengths.values())
+
+
+def novelty_note(run: str, table: data.RunTable) -> str:
+    """Whose novelty the list of problems shows, where it is not that of the drawer. Fixed words."""
+    kept = set(table.groups["credit"].dropna())
+    if not kept:
+        return "No credit is kept yet, so the list knows no novelty: “Save for the whole run”."
+    opened, selection = data.run(run), state.current()
+    asked = data.for_run(selection.credit, opened)
+    layer = max(opened.layers, default=None) if selection.layer is None else selection.layer
+    infos = [info for info in data.kept_credit(run) if info.fingerprint in kept]
+    same = [info for info in infos if info.config == asked and info.layer in (None, layer)]
+    if len(same) == len(kept):
+        return ""
+    names = " and ".join(sorted({_plain_name(info.config) for info in infos})) or "unknown"
+    return (
+        f"Novelty in this list: of the kept credit ({names}), not of the settings "
+        "below; “Save for the whole run” takes these over."
+    )
+
+
+def _plain_name(config: CreditConfig) -> str:
+    """A config's preset; the threshold of success is the run's own and names none."""
+    return preset_of(replace(config, success_threshold=DEFAULT.success_threshold))
 
 
 def _bookmarked(run: Run) -> frozenset[GroupKey]:

@@ -36,16 +36,20 @@ def spans_table(view: GroupView) -> None:
         key="spans.table",
         columns={
             "rollout": st.column_config.NumberColumn(width=60),
-            "outcome": st.column_config.TextColumn(width=70),
-            "tokens": st.column_config.TextColumn(width=80),
-            "mean": st.column_config.NumberColumn(format="%.4f", width=70),
-            "excess": st.column_config.NumberColumn(format="%.3f", width=70),
+            "outcome": st.column_config.TextColumn(width=62),
+            "tokens": st.column_config.TextColumn(width=64, help="First and last, from 0 on"),
+            "excess": st.column_config.NumberColumn(format="%.3f", width=60),
+            "mean": st.column_config.NumberColumn(format="%.4f", width=60),
+            "before": st.column_config.TextColumn(width=170),
+            "span": st.column_config.TextColumn(width=230),
+            "after": st.column_config.TextColumn(width=170),
         },
     )
     table_downloads(lambda: span_frame(view, spans), lambda: origin(view), name="spans")
     st.caption(
         f"Ranked by excess: the sum over a span of {signal.label.lower()}"
-        f"{' (its size)' if signal.signed else ''} above the group's mean. Click a row to go there."
+        f"{' (its size)' if signal.signed else ''} above the group's mean. "
+        "Tokens are counted from 0. Click a row to go there."
     )
 
 
@@ -74,11 +78,11 @@ def span_frame(view: GroupView, spans: tuple[TokenSpan, ...]) -> pd.DataFrame:
                 "rollout": rollout.sample,
                 "outcome": {True: "right", False: "wrong", None: "unscored"}[view.success(rollout)],
                 "tokens": f"{span.start}–{span.stop - 1}",
+                "excess": span.excess,
+                "mean": span.mean,
                 "before": one_line(before),
                 "span": one_line(inside, 160),
                 "after": one_line(after),
-                "mean": span.mean,
-                "excess": span.excess,
             }
         )
     return pd.DataFrame(rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -10,20 +11,23 @@ from streamlit.delta_generator import DeltaGenerator
 
 from hara_viz.backend.devices import Device, list_devices
 from hara_viz.backend.job_calls import sample_arguments
-from hara_viz.backend.problem_preview import REWARD_NAMES, ProblemPreview, preview_problems
+from hara_viz.backend.problem_preview import REWARD_NAMES
 from hara_viz.backend.sampling_job import SampleJob
 from hara_viz.backend.side_calls import preview_prompt
 from hara_viz.errors import HaraError
 from hara_viz.ui.finder import find_checkpoints, find_problem_sets, short_name
-from hara_viz.ui.job_panel import launch
+from hara_viz.ui.launch import launch, launched
+from hara_viz.ui.problem_look import ProblemLook, look_at_problems, show_first_problem
 from hara_viz.ui.roots import Roots, roots
-from hara_viz.ui.sample_jobs import Wish, jobs_of, resolve
+from hara_viz.ui.sample_jobs import Wish, jobs_of, model_of
 from hara_viz.ui.sampling_form import sampling_form
 from hara_viz.ui.side_work import computed
 from hara_viz.ui.words import count, inert
 
+_PLACE = "start"
 _STATES = ("all", "mixed", "none")
 _DTYPES = ("auto", "float32", "bfloat16", "float16")
+_ADVISED = "hara.start_advised"
 
 
 def start_run() -> None:
@@ -34,24 +38,69 @@ def start_run() -> None:
         checkpoints = _checkpoint_box(places)
     with right:
         problems = _problem_box(places)
-    about, keep = _about_form(), _keeping_form()
-    preview = None if problems is None else _preview(problems, about["reward"], places)
+        look = None if problems is None else look_at_problems(problems, _columns(), places)
+    about, keep = _about_form(look), _keeping_form()
+    gold = look is not None and show_first_problem(look, about["reward"])
     try:
         wish = Wish(
             checkpoints=checkpoints, problems=problems, sampling=sampling_form(), **about, **keep
         )
         jobs = jobs_of(wish, places)
     except HaraError as error:
-        st.warning(inert(str(error)))
+        st.warning(inert(str(error), 600))
         jobs = ()
-    if jobs and preview is not None:
-        _prompt_box(jobs[0])
-    label = "Start" if len(jobs) < 2 else f"Start a series of {len(jobs)} runs"
-    ready = bool(jobs) and preview is not None
-    if st.button(label, type="primary", disabled=not ready, icon=":material/play_arrow:"):
-        launch(jobs)
-    if not ready:
-        st.caption("Choose a checkpoint and a problem set; nothing is sampled before Start.")
+    if not gold:
+        jobs = ()
+    for first in jobs[:1]:
+        _prompt_box(first)
+    _start(jobs, look)
+    if not jobs:
+        st.caption(_what_is_missing(checkpoints, problems))
+    launched(_PLACE)
+
+
+def _start(jobs: Sequence[SampleJob], look: ProblemLook | None) -> None:
+    """The button, how much it asks for, and where the runs will lie."""
+    button, words = st.columns([1, 3], vertical_alignment="center")
+    button.button(
+        "Start" if len(jobs) < 2 else f"Start a series of {len(jobs)} runs",
+        type="primary",
+        disabled=not jobs,
+        icon=":material/play_arrow:",
+        key="start.start",
+        width="stretch",
+        on_click=_launch,
+        args=(jobs,),
+    )
+    if jobs and look is not None:
+        with words:
+            st.caption(inert(size_words(jobs, look.preview.n_problems), 400))
+
+
+def size_words(jobs: Sequence[SampleJob], n_problems: int) -> str:
+    """How much is sampled, and where it goes. Pure."""
+    first = jobs[0]
+    taken = n_problems if first.limit is None else min(first.limit, n_problems)
+    of = "" if taken == n_problems else f" of {n_problems}"
+    group = first.sampling.group_size
+    each = f"{taken}{of} problems × {group} = {count(taken * group, 'rollout')}"
+    out = first.out if len(jobs) == 1 else first.out.parent
+    runs = "" if len(jobs) == 1 else f" for each of {len(jobs)} checkpoints"
+    return f"{each} of at most {first.sampling.max_new_tokens} tokens{runs}, kept in {out}"
+
+
+def _launch(jobs: Sequence[SampleJob]) -> None:
+    launch(_PLACE, "sample", [sample_arguments(job) for job in jobs])
+
+
+def _what_is_missing(checkpoints: Sequence[str], problems: str | None) -> str:
+    if not checkpoints and problems is None:
+        return "Choose a checkpoint and a problem set above; nothing is sampled before Start."
+    if not checkpoints:
+        return "Choose a checkpoint above (top left); nothing is sampled before Start."
+    if problems is None:
+        return "Choose a problem set above (top right); nothing is sampled before Start."
+    return "Start waits until what is said above is put right."
 
 
 def _prompt_box(job: SampleJob) -> None:
@@ -74,17 +123,36 @@ def _prompt_box(job: SampleJob) -> None:
 
 
 def _checkpoint_box(places: Roots) -> list[str]:
-    return st.multiselect(
+    found = [short_name(path, places) for path in find_checkpoints(places)]
+    chosen = st.multiselect(
         "Checkpoints",
-        [short_name(path, places) for path in find_checkpoints(places)],
+        found,
         accept_new_options=True,
         key="start.checkpoints",
-        placeholder="Choose one or several, or type a hub id",
+        placeholder="Choose one or several, or type a path or hub id",
         help=(
             "Found below the allowed folders; a hub id such as organisation/model works too. "
             "Several make a series, sampled one after the other in this order."
         ),
     )
+    if not found and not chosen:
+        st.caption("None lies below the folders that this app may use (`--root DIR` adds one).")
+    for typed in chosen:
+        if typed not in found:
+            _where_it_leads(typed, places)
+    return chosen
+
+
+def _where_it_leads(typed: str, places: Roots) -> None:
+    """What a typed checkpoint stands for; what is wrong with it is said at the button."""
+    try:
+        model = model_of(typed, places)
+    except HaraError:
+        return
+    if model == typed:
+        st.caption(f"{inert(typed)}: no folder here, so it is fetched from the hub (or its cache).")
+    else:
+        st.caption(f"{inert(typed)} is {inert(model)}")
 
 
 def _problem_box(places: Roots) -> str | None:
@@ -94,19 +162,53 @@ def _problem_box(places: Roots) -> str | None:
         index=None,
         accept_new_options=True,
         key="start.problems",
-        placeholder="Choose a file: JSONL, JSON, CSV or Parquet",
+        placeholder="Choose or type a file: JSONL, JSON, CSV or Parquet",
     )
 
 
-def _about_form() -> dict[str, Any]:
-    reward, limit, name = st.columns([1, 1, 2])
-    return {
+def _columns() -> str:
+    return st.session_state.get("start.columns") or ""
+
+
+def _about_form(look: ProblemLook | None) -> dict[str, Any]:
+    reward, limit, name, columns = st.columns([3, 3, 4, 4])
+    _take_advice(look)
+    chosen = {
         "reward": reward.selectbox(
-            "Reward", REWARD_NAMES, index=REWARD_NAMES.index("math"), key="start.reward"
+            "Reward", REWARD_NAMES, key="start.reward", help="The verifier that judges each rollout"
         ),
-        "limit": int(limit.number_input("First N problems", 0, value=0, help="0 = all of them")),
-        "name": name.text_input("Name", placeholder="made from checkpoint and problem set"),
+        "limit": limit.number_input(
+            "First N problems",
+            1,
+            value=None,
+            step=1,
+            placeholder="all",
+            key="start.limit",
+            help="Only the first N of the set, at least 1; empty: all of them",
+        ),
+        "name": name.text_input(
+            "Name", key="start.name", placeholder="from checkpoint and problems"
+        ),
+        "columns": columns.text_input(
+            "Columns",
+            key="start.columns",
+            placeholder="found by the layout",
+            help="Only for a file of no known layout: `question=COLUMN,gold=COLUMN`",
+        ),
     }
+    if look is not None:
+        advice = look.preview.advice
+        taken = "" if advice.reward == chosen["reward"] else f" ({chosen['reward']} is chosen)"
+        st.caption(f"Reward: {advice.reward} {advice.why}{taken}.")
+    return chosen
+
+
+def _take_advice(look: ProblemLook | None) -> None:
+    """Another problem set brings the reward that fits it; a choice made after that stays."""
+    if look is not None and st.session_state.get(_ADVISED) != look.path:
+        st.session_state[_ADVISED] = look.path
+        st.session_state["start.reward"] = look.preview.advice.reward
+    st.session_state.setdefault("start.reward", "math")
 
 
 def _keeping_form() -> dict[str, Any]:
@@ -131,35 +233,3 @@ def _device_box(place: DeltaGenerator) -> str:
 @st.cache_data(ttl=10, show_spinner=False)
 def _devices() -> tuple[Device, ...]:
     return list_devices()
-
-
-def _preview(problems: str, reward: str, places: Roots) -> ProblemPreview | None:
-    """The first problem and how the verifier reads its answer, before anything is sampled."""
-    try:
-        path = resolve(problems, places)
-        preview = _read_preview(str(path), path.stat().st_mtime_ns, reward)
-    except HaraError as error:
-        st.error(inert(str(error), 600))
-        return None
-    with st.container(border=True):
-        skipped = f", {len(preview.skipped)} skipped" if preview.skipped else ""
-        twice = f", {preview.n_duplicates} twice" if preview.n_duplicates else ""
-        st.markdown(
-            f"**{count(preview.n_problems, 'problem')}**, read as {inert(preview.format)}"
-            f"{skipped}{twice}. The first one:"
-        )
-        for message in preview.first.messages:
-            st.text(f"{message.role}: {message.content}")
-        gold, understood = st.columns(2)
-        gold.caption("Gold answer as written")
-        gold.text(preview.first.gold or "none: rollouts stay unscored")
-        understood.caption(f"as the reward {reward} reads it")
-        understood.text(preview.gold_understood or "–")
-        for row in preview.skipped[:3]:
-            st.caption(f"Row {row.row} skipped: {inert(row.why)}")
-    return preview
-
-
-@st.cache_data(max_entries=16, show_spinner="Reading the problem set …")
-def _read_preview(path: str, changed: int, reward: str) -> ProblemPreview:
-    return preview_problems(path, reward=reward)

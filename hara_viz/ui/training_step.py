@@ -26,7 +26,8 @@ def step_head(view: StepView) -> None:
         )
     training = view.run.info.training
     if training is None:
-        st.caption("No trainer recorded this run: advantages and weights are not those of a loss.")
+        if len(view.steps) > 1:  # else the top of the page has said more
+            st.caption("No trainer recorded this run: its advantages are not known to be a loss's.")
         return
     level = f", {training.importance_sampling_level} ratio" if training.loss_type else ""
     st.caption(

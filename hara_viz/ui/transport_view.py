@@ -74,6 +74,21 @@ def mentions_text(view: GroupView, atoms: ClassAtoms, index: int, limit: int = 3
     return " / ".join(found.values())
 
 
+def atom_names(view: GroupView, success: bool) -> dict[int, str]:
+    """The words that stand for each atom that plans of an outcome lead to, by column.
+
+    What the Transport page writes beside them, so that an atom has one name everywhere; empty where
+    the run does not keep the states that the words are found with.
+    """
+    shown = transport_view(view)
+    target = None if shown is None else shown.transport.target.get(success)
+    if target is None:
+        return {}
+    return {
+        atom.index: mentions_text(view, target, place) for place, atom in enumerate(target.atoms)
+    }
+
+
 @st.cache_resource(max_entries=24, show_spinner="Computing the plans of this group …")
 def _transport(
     run: str,

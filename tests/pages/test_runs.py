@@ -111,6 +111,85 @@ def test_the_first_problem_and_gold_are_shown_before_start(problem_file: Path) -
     assert not next(button for button in at.button if button.label == "Start").disabled
 
 
+def start_button(at):
+    return next(button for button in at.button if button.key == "start.start")
+
+
+def test_a_fitting_reward_is_chosen_and_a_choice_stays(problem_file: Path) -> None:
+    (problem_file.parent / "letters.jsonl").write_text('{"question": "Which?", "answer": "B"}\n')
+    at = open_app({"run": "small"}, PAGE)
+    assert at.selectbox(key="start.reward").value == "math"
+    fill_form(at, problem_file.name)
+    assert at.selectbox(key="start.reward").value == "number"
+    assert "Reward: number fits: every gold answer is one number." in shown_text(at)
+    checked(at.selectbox(key="start.reward").select("exact").run())
+    assert at.selectbox(key="start.reward").value == "exact"
+    assert "(exact is chosen)" in shown_text(at)
+    fill_form(at, "letters.jsonl")
+    assert at.selectbox(key="start.reward").value == "choice"
+
+
+def test_a_typed_name_shows_where_it_leads(problem_file: Path) -> None:
+    at = fill_form(open_app({"run": "small"}, PAGE), problem_file.name, "org/model")
+    words = plain(shown_text(at))
+    assert str(problem_file) in words
+    assert "org/model: no folder here" in words
+    assert "1 problem × 8 = 8 rollouts of at most 512 tokens" in words.replace(
+        "problems", "problem"
+    )
+    at.number_input(key="start.limit").set_value(1)
+    checked(at.run())
+    assert not start_button(at).disabled
+
+
+def test_a_file_of_unknown_columns_is_read_once_they_are_named(problem_file: Path) -> None:
+    path = problem_file.parent / "odd.jsonl"
+    path.write_text('{"riddle": "What is 2 + 2?", "key": "4"}\n')
+    at = fill_form(open_app({"run": "small"}, PAGE), path.name)
+    assert start_button(at).disabled and "riddle" in plain(at.error[0].value)
+    checked(at.text_input(key="start.columns").set_value("question=riddle,gold=key").run())
+    assert "user: What is 2 + 2?" in [text.value for text in at.text]
+    assert not start_button(at).disabled
+    checked(at.text_input(key="start.columns").set_value("riddle").run())
+    assert start_button(at).disabled and "question=COLUMN" in plain(at.error[0].value)
+
+
+def test_a_gold_answer_that_the_reward_cannot_read_stops_the_start(problem_file: Path) -> None:
+    at = fill_form(open_app({"run": "small"}, PAGE), problem_file.name)
+    checked(at.selectbox(key="start.reward").select("choice").run())
+    assert any("multiple-choice" in plain(error.value) for error in at.error)
+    assert start_button(at).disabled
+
+
+def test_start_answers_where_the_click_was(
+    problem_file: Path, tiny_policy_dir: Path, jobs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HARA_VIZ_RUNS", str(problem_file.parent / "runs"))
+    monkeypatch.setenv("HARA_VIZ_ROOTS", f"{problem_file.parent}:{tiny_policy_dir.parent}")
+    at = fill_form(open_app(page=PAGE), problem_file.name, tiny_policy_dir.name)
+    at.number_input(key="start.limit").set_value(1)
+    checked(at.run())
+    checked(start_button(at).click().run())
+    (job,) = jobs.list_jobs(jobs_dir)
+    assert (job.verb, job.arguments["limit"], job.arguments["reward"]) == ("sample", 1, "number")
+    own = {str(button.key) for button in at.button if str(button.key).startswith("start.")}
+    assert own & {f"start.stop.{job.id}", f"start.open.{job.id}"}, "the job's card is below"
+    wait_for(lambda: jobs.read_job(jobs_dir, job.id).state.over, 120)
+    assert jobs.read_job(jobs_dir, job.id).error is None
+
+
+def test_a_start_that_fails_says_so_where_the_click_was(
+    problem_file: Path, tiny_policy_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HARA_VIZ_ROOTS", f"{problem_file.parent}:{tiny_policy_dir.parent}")
+    (tmp_path / "a-file").write_text("no folder")
+    monkeypatch.setenv("HARA_VIZ_JOBS", str(tmp_path / "a-file" / "jobs"))
+    at = fill_form(open_app({"run": "small"}, PAGE), problem_file.name, tiny_policy_dir.name)
+    checked(start_button(at).click().run())
+    assert any("could not be made" in plain(error.value) for error in at.error)
+    assert not [b for b in at.button if str(b.key).startswith(("start.stop", "start.open"))]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
@@ -156,6 +235,7 @@ def test_a_run_is_judged_again_as_a_job(own_runs: Path, jobs_dir: Path) -> None:
     checked(at.button(key="work.score").click().run())
     (job,) = jobs.list_jobs(jobs_dir)
     assert (job.verb, job.arguments["reward"]) == ("score", "number")
+    assert {f"judge.stop.{job.id}", f"judge.open.{job.id}"} & {str(b.key) for b in at.button}
     wait_for(lambda: jobs.read_job(jobs_dir, job.id).state.over)
     assert jobs.read_job(jobs_dir, job.id).state == "done"
     assert open_run(own_runs / "small").rewards_version is not None

@@ -138,6 +138,12 @@ def test_a_sampled_run_is_shown_as_one_step_and_says_what_it_lacks(
     shutil.copytree(small_runs / "small", runs / "small")
     at = open_app({"run": "small", "problem": PENS.problem_id}, PAGE)
     words = shown_text(at)
-    assert "The run" in words and "No trainer recorded this run" in words
+    assert "The run" in words and "no trainer recorded it" in words
+    assert "examples.train_trl" in words and "hara-viz import" in words, "what would fill the page"
+    assert metrics(at)["Groups"] == "3", "what there is of it is shown all the same"
     assert "No trainer recorded weights in this run" in words
     assert metrics(at)["Weights at a bound"] == "–"
+
+
+def test_a_recorded_run_needs_no_such_words(run: RunWriter) -> None:
+    assert "no trainer recorded it" not in shown_text(open_app({"run": "live"}, PAGE))

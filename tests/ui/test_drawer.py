@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from hara_viz.credit import CreditConfig
 from hara_viz.store import list_credit, open_run
 from hara_viz.ui import drawer
 from tests.small_runs import write_run
-from tests.ui.apptest import checked, open_app, plain, selection, table
+from tests.ui.apptest import checked, open_app, plain, selection, shown_text, table
 
 pytestmark = pytest.mark.usefixtures("app_runs")
 
@@ -68,6 +68,73 @@ def test_a_large_group_waits_for_apply(monkeypatch: pytest.MonkeyPatch) -> None:
     assert selection(at).credit == CreditConfig(alpha=0.8, strength=1.0)
 
 
+def keys(at) -> set[str]:
+    return {str(button.key) for button in at.button}
+
+
+def test_ways_back_appear_only_where_something_differs() -> None:
+    at = open_app({"run": "small"})
+    assert not {key for key in keys(at) if key.startswith(("credit.reset", "credit.undo"))}
+    checked(at.slider(key="credit.alpha").set_value(0.8).run())
+    checked(at.select_slider(key="credit.n_support").set_value(16).run())
+    (label,) = [b.label for b in at.button if b.key == "credit.reset.alpha"]
+    assert label == "α · share of structure: 0.8"
+    checked(at.button(key="credit.reset.alpha").click().run())
+    assert selection(at).credit == CreditConfig(n_support=16)
+    assert at.slider(key="credit.alpha").value == CreditConfig().alpha
+    assert "credit.reset.alpha" not in keys(at)
+    checked(at.button(key="credit.reset").click().run())
+    assert selection(at).credit == CreditConfig()
+    assert "credit.reset" not in keys(at)
+    assert not [name for name in at.query_params if name.startswith("credit.")]
+
+
+def test_undo_takes_changes_back_one_by_one_also_those_made_elsewhere() -> None:
+    at = open_app({"run": "small", "credit.epsilon": "0.05"})
+    assert "credit.undo" not in keys(at), "the link is where this reader starts"
+    start = CreditConfig(epsilon=0.05)
+    checked(at.slider(key="credit.alpha").set_value(0.8).run())
+    checked(at.selectbox(key="credit.preset").select("SHEAR").run())
+    at.switch_page("pages/learn.py")
+    checked(at.run())
+    checked(at.selectbox(key="credit.preset").select("HarA").run())
+    at.session_state["hara.selection"] = replace(  # as the Learn page moves it
+        selection(at), credit=CreditConfig(strength=1.5)
+    )
+    checked(at.run())
+    for before in (
+        CreditConfig(), CreditConfig(signal="shear"), replace(start, alpha=0.8), start,
+    ):  # fmt: skip
+        checked(at.button(key="credit.undo").click().run())
+        assert selection(at).credit == before
+    assert "credit.undo" not in keys(at)
+    assert at.number_input(key="credit.epsilon").value == 0.05
+
+
+def test_undo_and_reset_of_a_large_group_wait_for_apply(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawer, "LIVE_TOKENS", 10)
+    at = open_app({"run": "small", "credit.alpha": "0.8"})
+    checked(at.button(key="credit.reset").click().run())
+    assert selection(at).credit == CreditConfig(alpha=0.8)
+    assert at.slider(key="credit.alpha").value == CreditConfig().alpha
+    checked(at.button(key="credit.undo").click().run())
+    assert at.slider(key="credit.alpha").value == 0.8
+    assert at.button(key="credit.apply").disabled
+    checked(at.button(key="credit.reset").click().run())
+    checked(at.button(key="credit.apply").click().run())
+    assert selection(at).credit == CreditConfig()
+
+
+@pytest.mark.parametrize("page", ["pages/runs.py", "pages/training.py"])
+def test_the_drawer_is_not_where_it_acts_on_nothing(page: str) -> None:
+    at = open_app({"run": "small", "credit.alpha": "0.8"}, page)
+    assert not [slider for slider in at.slider if slider.key == "credit.alpha"]
+    assert selection(at).credit == CreditConfig(alpha=0.8)
+    at.switch_page("pages/transport.py")
+    checked(at.run())
+    assert at.slider(key="credit.alpha").value == 0.8
+
+
 def test_save_keeps_the_credit_of_all_groups_as_a_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,5 +151,13 @@ def test_save_keeps_the_credit_of_all_groups_as_a_job(
     assert (job.state, job.error) == ("done", None)
     kept = [info.config for info in list_credit(open_run(run))]
     assert kept == [CreditConfig(alpha=0.25)]
-    at = open_app()
+    # The list's novelty is of what is kept, and it says so as soon as the drawer differs.
+    at = open_app({"credit.alpha": "0.25"})
     assert table(at, "problems.list")["novelty"].notna().all()
+    assert "of the kept credit" not in shown_text(at)
+    checked(at.slider(key="credit.alpha").set_value(0.5).run())
+    assert "of the kept credit (Custom), not of the settings below" in shown_text(at)
+
+
+def test_a_list_without_kept_credit_says_which_click_fills_it() -> None:
+    assert "Save for the whole run" in shown_text(open_app({"run": "small"}))

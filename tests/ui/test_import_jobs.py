@@ -8,7 +8,7 @@ import pytest
 
 from hara_viz.errors import InvalidInputError, UnsafeError
 from hara_viz.ui.finder import find_dumps
-from hara_viz.ui.import_jobs import ImportWish, file_name, job_of, keep_uploads
+from hara_viz.ui.import_jobs import ImportWish, job_of
 from hara_viz.ui.roots import Roots
 from tests.importers.dumps import QUESTION, trl_group, write_lines, write_trl
 
@@ -47,37 +47,6 @@ def test_paths_stay_below_the_allowed_folders(places: Roots, tmp_path: Path) -> 
     for field in ("model", "problems"):
         with pytest.raises(UnsafeError, match="--root"):
             job_of(ImportWish(source=tmp_path, **{field: "/etc/hostname"}), places)
-
-
-@pytest.mark.parametrize(
-    ("sent", "kept"),
-    [
-        ("completions_00012.parquet", "completions_00012.parquet"),
-        ("../../../etc/passwd.jsonl", "passwd.jsonl"),
-        ("C:\\temp\\12.jsonl", "12.jsonl"),
-        (".jsonl", "dump.jsonl"),
-        ("..", "dump."),
-        ("<b>x</b>.jsonl", "b.jsonl"),
-        ("a\x00b.jsonl", "a-b.jsonl"),
-        ("x" * 500 + ".jsonl", "x" * 120 + ".jsonl"),
-    ],
-)
-def test_a_sent_name_is_no_path(sent: str, kept: str) -> None:
-    assert file_name(sent) == kept
-
-
-def test_uploads_are_kept_once_by_content(tmp_path: Path) -> None:
-    folder = tmp_path / "uploads"
-    files = {"../1.jsonl": b"one", "2.jsonl": b"two"}
-    place = keep_uploads(files, folder)
-    assert place.parent == folder
-    assert {path.name: path.read_bytes() for path in place.iterdir()} == {
-        "1.jsonl": b"one", "2.jsonl": b"two",
-    }  # fmt: skip
-    assert keep_uploads(files, folder) == place
-    assert keep_uploads({**files, "2.jsonl": b"other"}, folder) != place
-    with pytest.raises(InvalidInputError, match="same name"):
-        keep_uploads({"a/1.jsonl": b"", "b/1.jsonl": b""}, folder)
 
 
 def test_dumps_are_found_by_their_names(places: Roots, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from hara_viz.errors import MissingInputError, UnsafeError
+from hara_viz.ui import roots
 from hara_viz.ui.roots import Roots, read_roots
 
 
@@ -53,3 +54,33 @@ def test_the_demo_stands_beside_the_runs_unless_a_folder_is_named(
     with pytest.raises(UnsafeError):
         found.run_path("demo/../../../../..")
     assert read_roots([str(tmp_path)], {}).demo is None
+
+
+def test_what_changes_while_the_app_runs_is_read_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder / "runs").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "a")
+    assert read_roots([], {}).runs == tmp_path / "a" / "runs"
+    monkeypatch.chdir(tmp_path / "b")
+    assert read_roots([], {}).runs == tmp_path / "b" / "runs"
+    assert read_roots([], {"HARA_VIZ_RUNS": "/x"}).runs == Path("/x")
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    assert read_roots(["../link"], {}).runs == tmp_path / "a"
+    (tmp_path / "link").unlink()
+    (tmp_path / "link").symlink_to(tmp_path / "b")
+    assert read_roots(["../link"], {}).runs == tmp_path / "b", "no longer where it once led"
+    assert read_roots(["../link", "--root", "/y"], {}).allowed == (tmp_path / "b", Path("/y"))
+
+
+def test_a_lookup_does_not_parse_the_command_line_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    read_roots(["/never/seen/before"], {})
+
+    def no_more(*_: object, **__: object) -> None:
+        raise AssertionError("parsed again")
+
+    monkeypatch.setattr(roots.argparse, "ArgumentParser", no_more)
+    assert read_roots(["/never/seen/before"], {}).runs == Path("/never/seen/before")
+    with pytest.raises(AssertionError, match="parsed again"):
+        read_roots(["/other"], {})

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hara_viz.errors import HaraError, InvalidInputError, UnsafeError
+from hara_viz.backend.problem_preview import ColumnMap
+from hara_viz.errors import ConfigError, HaraError, InvalidInputError, UnsafeError
 from hara_viz.types import Series
 from hara_viz.ui.roots import Roots
 from hara_viz.ui.sample_jobs import (
@@ -17,6 +19,7 @@ from hara_viz.ui.sample_jobs import (
     run_name,
     step_of,
 )
+from hara_viz.ui.start_run import size_words
 
 
 @pytest.fixture
@@ -90,3 +93,26 @@ def test_checkpoints_of_a_training_are_told_apart() -> None:
     assert checkpoint_name("runs/hara/checkpoint-150") == "hara/checkpoint-150"
     assert checkpoint_name("models/tiny") == "tiny"
     assert checkpoint_name("models/tiny.Q8.gguf") == "tiny.Q8"
+
+
+def test_columns_of_an_unknown_layout_can_be_named(places: Roots) -> None:
+    wish = Wish(checkpoints=["models/tiny"], problems="words.jsonl", columns="question=q,gold=a")
+    (job,) = jobs_of(wish, places)
+    assert job.columns == ColumnMap(question="q", gold="a")
+    with pytest.raises(ConfigError, match="question=COLUMN"):
+        jobs_of(replace(wish, columns="q"), places)
+
+
+def test_the_form_says_how_much_it_asks_for_and_where_it_goes(places: Roots) -> None:
+    wish = Wish(checkpoints=["models/tiny"], problems="words.jsonl", name="mine")
+    (job,) = jobs_of(wish, places)
+    runs = places.runs
+    assert size_words([job], 72) == (
+        f"72 problems × 8 = 576 rollouts of at most 512 tokens, kept in {runs / 'mine'}"
+    )
+    both = replace(wish, checkpoints=["models/checkpoint-120", "models/last"], limit=5)
+    assert size_words(jobs_of(both, places), 72) == (
+        "5 of 72 problems × 8 = 40 rollouts of at most 512 tokens for each of 2 checkpoints, "
+        f"kept in {runs / 'mine'}"
+    )
+    assert size_words(jobs_of(replace(wish, limit=100), places), 72).startswith("72 problems × 8")
