@@ -27,7 +27,12 @@ _LOOKS, _DROPS = "import.looks", "import.drops"
 def import_form() -> None:
     """An expander: choose a dump, see what it holds, import it in a process of its own."""
     places = roots()
-    with st.expander("Import the rollouts of a training", icon=":material/upload_file:"):
+    with st.expander(
+        "Import the rollouts of a training",
+        icon=":material/upload_file:",
+        key="import.form",
+        on_change="rerun",  # Python knows: it stays open when jobs appear above
+    ):
         st.caption(
             "Dumps of TRL, verl, prime-rl, verifiers, NeMo-RL, open-instruct, SkyRL, Relax, ROLL, "
             "or one JSON object per rollout (prompt, completion, reward, step)."

@@ -48,9 +48,13 @@ def test_drop_look_import_and_open(workplace: Path, tmp_path: Path, open_page, s
         settle(page)
         choose(page, "Tokenizer of the checkpoint", "models/tiny")
         page.get_by_role("button", name="Import 16 rollouts").click()
-        page.get_by_text("done", exact=True).wait_for(timeout=120_000)
+        here = page.locator("[class*=st-key-import-job-]")  # where the click was
+        here.get_by_text("done", exact=True).wait_for(timeout=120_000)
+        assert page.locator("[data-testid=stFileUploaderFile]").count() == 0, "free for the next"
+        settle(page)
+        assert not list((tmp_path / "jobs" / ".uploads").iterdir()), "imported, so not kept"
         shoot(page, f"import-done-{scheme}")
-        page.get_by_role("button", name="Show this run").click()
+        here.get_by_role("button", name="Show this run").click()
         ready(page)
         assert page.locator("article").count() == 4
         shoot(page, f"import-rollouts-{scheme}")
