@@ -7,23 +7,20 @@ groups and keeps the results. Both come down to `assign_credit_packed`, which a 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 from itertools import accumulate
 
 import torch
-from torch import Tensor
 
+from hara_viz.backend.group_credit import GroupCredit, credit_of, is_whole
 from hara_viz.backend.recorded import recorded_baseline
-from hara_viz.credit import Credit, CreditConfig, assign_credit_packed
+from hara_viz.credit import Credit, CreditConfig
 from hara_viz.errors import InvalidInputError
 from hara_viz.store import CreditWriter, Run, describe_credit, load_credit
 from hara_viz.types import (
     GroupKey,
-    HiddenStates,
     Progress,
     Report,
-    Rollout,
     RolloutGroup,
     ignore_progress,
 )
@@ -42,25 +39,6 @@ __all__ = [
 
 NEEDS_STATES = frozenset({"hara", "shear"})
 """The signals that read hidden states; the others are computed for runs without any."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupCredit:
-    """A group and its credit, row by row."""
-
-    group: RolloutGroup
-    credit: Credit
-    """Packed over *all* completion tokens; tokens that the policy did not sample hold 0. Plans
-    have rows for the sampled tokens only."""
-    offsets: Tensor
-    """[G+1]: rollout g owns rows offsets[g] : offsets[g+1]."""
-    layer: int | None
-    """None: computed without states."""
-    config: CreditConfig
-
-    def of_row(self, values: Tensor, row: int) -> Tensor:
-        """The part of a packed tensor that belongs to one rollout."""
-        return values[int(self.offsets[row]) : int(self.offsets[row + 1])]
 
 
 def credit_group(
@@ -95,49 +73,6 @@ def credit_group(
             "entropy"
         )
     return found
-
-
-def credit_of(
-    group: RolloutGroup,
-    states: HiddenStates | None,
-    config: CreditConfig,
-    baseline: Tensor | None = None,
-) -> GroupCredit:
-    """Credit of a group in memory; `states` may be None for signals that need none.
-
-    `baseline` [G]: the A_r of a trainer, in place of the config's rule.
-    """
-    lengths = [len(rollout.completion_ids) for rollout in group.rollouts]
-    masks = [_own_tokens(rollout) for rollout in group.rollouts]
-    counts = [sum(mask) for mask in masks]
-    own = torch.tensor([sampled for mask in masks for sampled in mask], dtype=torch.bool)
-    if states is None:
-        packed = torch.zeros(sum(counts), 1)
-    else:
-        if not _is_whole(states, group):
-            raise InvalidInputError(
-                f"states of group {tuple(group.key)} are kept for some of its rollouts only; fill "
-                "them in with `hara-viz states`"
-            )
-        packed = states.states if bool(own.all()) else states.states[own]
-    credit = assign_credit_packed(
-        packed,
-        torch.tensor([0, *accumulate(counts)]),
-        group.rewards,
-        torch.zeros(len(group), dtype=torch.int64),
-        config,
-        reasoning_step=_packed(group, "reasoning_step", own, torch.int64),
-        logprobs=_packed(group, "logprobs", own, torch.float32),
-        entropy=_packed(group, "entropy", own, torch.float32),
-        baseline_advantages=baseline,
-    )
-    return GroupCredit(
-        group=group,
-        credit=credit if bool(own.all()) else _spread(credit, own),
-        offsets=torch.tensor([0, *accumulate(lengths)]),
-        layer=None if states is None else states.layer,
-        config=config,
-    )
 
 
 def credit_run(
@@ -268,36 +203,6 @@ def _credit(
 ) -> GroupCredit | None:
     """Credit of a group; None if its states are not kept."""
     states = None if layer is None else run.load_states(group.key, layer, source=source)
-    if layer is not None and (states is None or not _is_whole(states, group)):
+    if layer is not None and (states is None or not is_whole(states, group)):
         return None
     return credit_of(group, states, config, recorded_baseline(run, group, config))
-
-
-def _is_whole(states: HiddenStates, group: RolloutGroup) -> bool:
-    """Whether all rollouts of a group have their states: a barycenter of some would mislead."""
-    return states.offsets.diff().tolist() == [len(r.completion_ids) for r in group.rollouts]
-
-
-def _own_tokens(rollout: Rollout) -> Sequence[bool]:
-    mask = rollout.sampled_mask
-    return (True,) * len(rollout.completion_ids) if mask is None else mask
-
-
-def _packed(group: RolloutGroup, name: str, own: Tensor, dtype: torch.dtype) -> Tensor | None:
-    """A per-token field of all rollouts over their own tokens; None if any rollout lacks it."""
-    rows = [getattr(rollout, name) for rollout in group.rollouts]
-    if any(row is None for row in rows):
-        return None
-    return torch.tensor([value for row in rows for value in row], dtype=dtype)[own]
-
-
-def _spread(credit: Credit, own: Tensor) -> Credit:
-    """Packed rows over own tokens -> packed rows over all tokens, 0 elsewhere."""
-
-    def spread(values: Tensor) -> Tensor:
-        full = values.new_zeros(own.shape[0])
-        full[own] = values
-        return full
-
-    names = ("advantages", "weights", "novelty", "novelty_feature", "novelty_structure")
-    return replace(credit, **{name: spread(getattr(credit, name)) for name in names})

@@ -1,8 +1,7 @@
 """How far a colour can be trusted: novelty under shuffled outcomes (null) and from other starts.
 
 Both repeat the one credit computation on one group. Answers are standardised novelties z [N] over
-all completion tokens, NaN where there is nothing to compare, so that whoever computes them
-otherwise (in one batch, say) has two functions to replace. What follows from them is in
+all completion tokens, NaN where there is nothing to compare. What follows from them is in
 `analysis.doubt`.
 """
 
@@ -12,9 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from hara_viz.analysis.atom_matching import match_atoms
-from hara_viz.backend.credit import GroupCredit, credit_of, default_layer
+from hara_viz.backend.credit import default_layer
+from hara_viz.backend.group_credit import GroupCredit, credit_of, credit_under_rewards
 from hara_viz.credit import CreditConfig
 from hara_viz.errors import InvalidInputError
 from hara_viz.store import open_run
@@ -60,20 +62,15 @@ def shuffled_outcomes(
     """
     del stamp
     group, states, chosen = _inputs(path, key, config, layer)
-    low, high = chosen.success_threshold - 1.0, chosen.success_threshold + 1.0
+    rewards = [_rewards(group, right, chosen.success_threshold) for right in successes]
+    return [_draw(found) for found in credit_under_rewards(group, states, chosen, rewards)]
 
-    def relabelled(right: Sequence[int]) -> RolloutGroup:
-        rewards = {row: high if row in right else low for row in range(len(group))}
-        return RolloutGroup(
-            tuple(
-                rollout
-                if rollout.reward is None or np.isnan(rollout.reward)
-                else replace(rollout, reward=rewards[row])
-                for row, rollout in enumerate(group.rollouts)
-            )
-        )
 
-    return [_draw(credit_of(relabelled(right), states, chosen)) for right in successes]
+def _rewards(group: RolloutGroup, right: Sequence[int], threshold: float) -> Tensor:
+    """[G]: these rows above the threshold, the other scored ones below it."""
+    rewards = torch.full_like(group.rewards, threshold - 1.0)
+    rewards[list(right)] = threshold + 1.0
+    return torch.where(group.rewards.isnan(), torch.nan, rewards)
 
 
 def other_starts(

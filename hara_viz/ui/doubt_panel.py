@@ -28,7 +28,8 @@ from hara_viz.ui.words import number
 
 STARTS = (1, 2, 3, 4)
 LEVEL = 0.05
-_EACH = 4  # draws of one call: few, so that the bar moves and Stop is quick
+# Draws of one call are solved together: many are quick, few let the bar move and hold little.
+_MOST_DRAWS, _TOKENS_OF_A_CALL = 12, 2**15
 _COLUMNS = {
     "rollout": st.column_config.NumberColumn(width=58),
     "span": st.column_config.TextColumn(width=380),
@@ -99,8 +100,9 @@ def shuffles(shown: TransportView) -> Shuffles:
         state.current().layer,
     )
     calls: list[Call] = [(other_starts, (*identity, (0, *STARTS)))]
-    for at in range(0, len(labellings), _EACH):
-        calls.append((shuffled_outcomes, (*identity, labellings[at : at + _EACH])))
+    each = max(min(_MOST_DRAWS, _TOKENS_OF_A_CALL // max(n_tokens, 1)), 1)
+    for at in range(0, len(labellings), each):
+        calls.append((shuffled_outcomes, (*identity, labellings[at : at + each])))
     return Shuffles(labellings, calls)
 
 
