@@ -27,6 +27,8 @@ from hara_viz.ui.words import inert
 LIVE_TOKENS = 8 * 512
 """Up to this many tokens in a group, a moved slider recomputes at once."""
 
+ADVANCED = "credit.advanced"
+"""The part of the drawer that holds all other settings."""
 MAIN = ("signal", "alpha", "n_support", "granularity", "strength", "reference")
 _LABELS = {
     "signal": "Signal",
@@ -60,9 +62,11 @@ def credit_drawer(n_tokens: int | None) -> None:
         for name in MAIN:
             _control(field_specs()[name], shown)
         changes_row(shown, _LABELS, _propose)
-        with st.expander("Advanced"):
+        # Drawn when opened: two dozen widgets that nobody looks at cost a fifth of each page.
+        advanced = st.expander("Advanced", key=ADVANCED, on_change="rerun")
+        with advanced:
             for name, spec in field_specs().items():
-                if name not in MAIN:
+                if advanced.open and name not in MAIN:
                     _control(spec, shown)
         complaint = st.session_state.pop(_COMPLAINT, None)
         if complaint:

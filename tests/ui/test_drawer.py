@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from hara_viz.backend import jobs
 from hara_viz.credit import CreditConfig
@@ -18,10 +19,27 @@ from tests.ui.apptest import checked, open_app, plain, selection, shown_text, ta
 pytestmark = pytest.mark.usefixtures("app_runs")
 
 
-def test_every_setting_has_a_widget() -> None:
-    at = open_app({"run": "small"})
+def with_advanced(query: dict[str, str]) -> AppTest:
+    """The app after a click on Advanced."""
+    at = open_app(query)
+    at.session_state[drawer.ADVANCED] = True
+    return checked(at.run())
+
+
+def widgets(at: AppTest) -> set[str]:
     kinds = (at.slider, at.selectbox, at.number_input, at.select_slider, at.button_group)
-    keys = {str(widget.key) for kind in kinds for widget in kind}
+    return {str(widget.key) for kind in kinds for widget in kind}
+
+
+def test_advanced_settings_are_drawn_when_opened() -> None:
+    closed, opened = widgets(open_app({"run": "small"})), widgets(with_advanced({"run": "small"}))
+    assert {f"credit.{name}" for name in drawer.MAIN} <= closed
+    assert "credit.epsilon" not in closed and "credit.epsilon" in opened
+
+
+def test_every_setting_has_a_widget() -> None:
+    at = with_advanced({"run": "small"})
+    keys = widgets(at)
     for name in (f.name for f in fields(CreditConfig)):
         assert any(key == f"credit.{name}" or key.startswith(f"credit.{name}.") for key in keys)
 
@@ -39,7 +57,7 @@ def test_a_preset_sets_and_a_slider_leaves_it() -> None:
 
 
 def test_values_of_every_kind_arrive() -> None:
-    at = open_app({"run": "small"})
+    at = with_advanced({"run": "small"})
     checked(at.select_slider(key="credit.n_support").set_value(16).run())
     checked(at.number_input(key="credit.weight_range.low").set_value(0.5).run())
     checked(at.number_input(key="credit.epsilon").set_value(0.05).run())
@@ -51,7 +69,7 @@ def test_values_of_every_kind_arrive() -> None:
 
 
 def test_a_setting_that_cannot_be_is_refused_in_words() -> None:
-    at = open_app({"run": "small"})
+    at = with_advanced({"run": "small"})
     checked(at.number_input(key="credit.weight_range.low").set_value(2.0).run())
     assert selection(at).credit == CreditConfig()
     assert "w_min" in plain(at.warning[0].value)
@@ -108,7 +126,8 @@ def test_undo_takes_changes_back_one_by_one_also_those_made_elsewhere() -> None:
         checked(at.button(key="credit.undo").click().run())
         assert selection(at).credit == before
     assert "credit.undo" not in keys(at)
-    assert at.number_input(key="credit.epsilon").value == 0.05
+    at.session_state[drawer.ADVANCED] = True
+    assert checked(at.run()).number_input(key="credit.epsilon").value == 0.05
 
 
 def test_undo_and_reset_of_a_large_group_wait_for_apply(monkeypatch: pytest.MonkeyPatch) -> None:
