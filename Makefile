@@ -9,7 +9,7 @@ STAMP := $(VENV)/.ready
 DEV_STAMP := $(VENV)/.ready-dev
 RUNS ?=
 
-.PHONY: setup dev app test fast check lint types bench demo clean
+.PHONY: setup dev app test fast check lint types bench demo docs-pictures clean
 
 setup: $(STAMP)
 
@@ -55,6 +55,14 @@ bench: dev
 # Makes assets/demo anew: problem sets, half an hour of training, ready runs.
 demo: dev
 	$(BIN)/python -m examples.make_demo all
+
+# Makes every picture of README and docs/ anew, from the demo; needs Chromium. The one of fidelity needs a
+# quarter of an hour of exact solves: `python -m benchmarks.fidelity --json FILE` first, then
+# `make docs-pictures FIDELITY=FILE`.
+docs-pictures: dev
+	$(BIN)/python -m examples.make_method_pictures $(if $(FIDELITY),--fidelity $(FIDELITY))
+	$(BIN)/python -m examples.make_pictures
+	$(BIN)/python -m examples.make_tour
 
 clean:
 	rm -rf $(VENV) artifacts .pytest_cache .ruff_cache

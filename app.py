@@ -6,6 +6,7 @@ from hara_viz.ui import STYLE, state
 from hara_viz.ui.bus import selection_bus
 from hara_viz.ui.frame import configure, enter_page, pages, reads_credit
 from hara_viz.ui.heap import spare_modules
+from hara_viz.ui.key_map import key_map
 from hara_viz.ui.sidebar import sidebar
 
 spare_modules()
@@ -16,6 +17,7 @@ state.open_page()
 with st.sidebar:
     sidebar(with_credit=reads_credit(page))
     selection_bus()
+    key_map(page)
 state.mirror()
 enter_page()
 page.run()

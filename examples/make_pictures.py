@@ -1,6 +1,6 @@
-"""Makes the pictures of the README: every page of the app on the demo, and `hara-viz show`.
+"""Makes the pictures of README and guide: the app's pages on the demo, `hara-viz show`, an export.
 
-    python -m examples.make_pictures [--run SMOLLM2_RUN]
+    python -m examples.make_pictures [--run SMOLLM2_RUN] [--only pinned learn]
 
 Needs Chromium (HARA_VIZ_CHROMIUM or on the path). `--run` is what the terminal picture shows;
 default: a run of the demo.
@@ -18,15 +18,17 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal, NamedTuple
 from urllib.parse import urlencode
 
 from playwright.sync_api import Page, sync_playwright
 from rich.console import Console
 from rich.text import Text
 
+from hara_viz.export import export_picture, group_credit_of
 from hara_viz.store import open_run
 
 ROOT = Path(__file__).parents[1]
@@ -35,18 +37,35 @@ PICTURES = ROOT / "docs" / "pictures"
 READY = (
     "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 )
-PAGES = {
-    "rollouts": ("", "light", None),  # the first page has no name of its own
-    "rollouts-dark": ("", "dark", None),
-    "runs": ("runs", "light", None),
-    "transport": ("transport", "light", None),
-    "transport-text": ("transport", "light", "What it usually does"),
-    "transport-text-dark": ("transport", "dark", "What it usually does"),
-    "embedding": ("embedding", "light", None),
-    "learn": ("learn", "light", "Barycenter and plan"),
-    "learn-dark": ("learn", "dark", "Reweighted advantage"),
+
+
+class Shot(NamedTuple):
+    """One screenshot of the app."""
+
+    page: str = ""
+    """Its path; the first page has no name of its own."""
+    scheme: Literal["light", "dark"] = "light"
+    tab: str | None = None
+    """The tab that is opened."""
+    query: tuple[tuple[str, str], ...] = ()
+    """What the address asks for, beside run and problem."""
+
+
+SHOTS = {
+    "rollouts": Shot(),
+    "rollouts-dark": Shot(scheme="dark"),
+    "pinned": Shot(query=(("rollout", "0"), ("token", "24"), ("signal", "shift"))),
+    "runs": Shot("runs"),
+    "transport": Shot("transport"),
+    "transport-text": Shot("transport", tab="What it usually does"),
+    "transport-text-dark": Shot("transport", "dark", "What it usually does"),
+    "embedding": Shot("embedding"),
+    "compare": Shot("compare"),
+    "compare-one-problem": Shot("compare", tab="One problem"),
+    "learn": Shot("learn", tab="Barycenter and plan"),
+    "learn-dark": Shot("learn", "dark", "Reweighted advantage"),
 }
-"""Name of the picture → page, colour scheme, and the tab that is opened."""
+"""By the name of the picture."""
 
 
 @contextmanager
@@ -83,7 +102,8 @@ def richest_group(run_path: Path) -> str:
     return key.problem_id
 
 
-def shoot(page: Page, address: str, path: Path, tab: str | None = None) -> None:
+def shoot(page: Page, address: str, tab: str | None = None) -> bytes:
+    """A PNG of a page once it has come to rest."""
     page.goto(address)
     page.wait_for_selector(READY, timeout=90_000)
     page.get_by_text("is being computed").wait_for(state="hidden", timeout=180_000)
@@ -94,21 +114,35 @@ def shoot(page: Page, address: str, path: Path, tab: str | None = None) -> None:
         page.get_by_role("tab", name=tab).or_(page.get_by_role("radio", name=tab)).first.click()
         page.wait_for_timeout(4_000)
     page.wait_for_timeout(2_000)
-    page.screenshot(path=path)
+    return page.screenshot()
 
 
-def app_pictures(run_path: Path, chromium: str) -> None:
-    query = urlencode({"run": run_path.name, "problem": richest_group(run_path)})
-    with running_app() as address, sync_playwright() as playwright:
+def address_of(base: str, shot: Shot, run_path: Path) -> str:
+    """Where a shot is taken."""
+    query = {"run": run_path.name, "problem": richest_group(run_path), **dict(shot.query)}
+    return f"{base}/{shot.page}?{urlencode(query)}"
+
+
+def app_pictures(run_path: Path, chromium: str, wanted: Sequence[str]) -> None:
+    with running_app() as base, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for name, (page_name, scheme, tab) in PAGES.items():
+        for name in wanted:
+            shot = SHOTS[name]
             context = browser.new_context(
-                viewport={"width": 1280, "height": 800}, color_scheme=scheme
+                viewport={"width": 1280, "height": 800}, color_scheme=shot.scheme
             )
             page = context.new_page()
-            shoot(page, f"{address}/{page_name}?{query}", PICTURES / f"{name}.png", tab)
+            address = address_of(base, shot, run_path)
+            (PICTURES / f"{name}.png").write_bytes(shoot(page, address, shot.tab))
             context.close()
         browser.close()
+
+
+def export_picture_of(run_path: Path) -> None:
+    """What `hara-viz export --to picture` writes of the group."""
+    run = open_run(run_path)
+    found = group_credit_of(run, richest_group(run_path))
+    export_picture(run, found, "shift", PICTURES / "heatmap.svg", force=True)
 
 
 def terminal_picture(run_path: Path, chromium: str) -> None:
@@ -133,17 +167,30 @@ def terminal_picture(run_path: Path, chromium: str) -> None:
         browser.close()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--run", type=Path)
-    arguments = parser.parse_args()
+def find_chromium() -> str:
+    """Where Chromium is; ends the program where there is none."""
     chromium = os.environ.get("HARA_VIZ_CHROMIUM") or shutil.which("chromium")
     if chromium is None:
         raise SystemExit("no Chromium found; install one or name it in HARA_VIZ_CHROMIUM")
+    return chromium
+
+
+def demo_run() -> Path:
+    """The run of the demo that the pictures show."""
+    return sorted(path for path in RUNS.iterdir() if (path / "run.json").exists())[0]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--run", type=Path)
+    parser.add_argument("--only", nargs="*", choices=SHOTS, help="these screenshots alone")
+    arguments = parser.parse_args()
+    chromium = find_chromium()
     PICTURES.mkdir(parents=True, exist_ok=True)
-    demo = sorted(path for path in RUNS.iterdir() if (path / "run.json").exists())[0]
-    app_pictures(demo, chromium)
-    terminal_picture(arguments.run or demo, chromium)
+    app_pictures(demo_run(), chromium, arguments.only or list(SHOTS))
+    if not arguments.only:
+        export_picture_of(demo_run())
+        terminal_picture(arguments.run or demo_run(), chromium)
 
 
 if __name__ == "__main__":

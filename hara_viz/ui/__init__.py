@@ -14,6 +14,8 @@ For every page:
     state       the Selection of this session, mirrored in the address bar
     bus         the selection to and from the components
     data, group_view     cached reads; the selected group with its credit
+    key_map     the keyboard map on `?`, the lecture view on `f`
+    export_buttons       downloads where a thing is shown
     side_work   what takes longer, computed beside the app
     sidebar, problem_list, drawer        run, problem, credit
     click_table, empty, link_notes       tables that lead somewhere; views with nothing in them

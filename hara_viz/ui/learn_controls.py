@@ -13,6 +13,7 @@ from hara_viz.credit import CreditConfig
 from hara_viz.errors import ConfigError
 from hara_viz.ui import data, state
 from hara_viz.ui.fit import group_key
+from hara_viz.ui.learn_formulas import case_notes
 from hara_viz.ui.learn_view import LearnView
 from hara_viz.ui.widgets import show
 from hara_viz.ui.words import inert
@@ -88,6 +89,8 @@ def cases(shown: LearnView) -> None:
         _button("K exceeds T", lambda: _take_config(n_support=128), True)
         _button("ε is large", lambda: _take_config(epsilon=5.0), True)
         _button("back to the defaults", lambda: state.update(credit=CreditConfig()), True)
+    for note in case_notes(shown):
+        st.info(note, icon=":material/info:")
 
 
 def _first(groups: pd.DataFrame, which: Sequence[bool]) -> tuple[dict[str, Any], bool]:

@@ -91,3 +91,46 @@ def advantage_numbers(shown: LearnView) -> str:
     before = float(shown.found.credit.baseline[shown.row])
     weight, after = shown.values("weights")[t], shown.values("advantages")[t]
     return rf"\hat A_{{{t}}} = A_r\, w_{{{t}}} = {before:.3f} \times {weight:.3f} = {after:.3f}"
+
+
+def gradient_numbers(shown: LearnView) -> str:
+    """The effective weight of the most novel token's gradient, under two norms of the loss."""
+    t = int(shown.values("novelty").argmax())
+    after, own = float(shown.values("advantages")[t]), len(shown.words)
+    rollouts = shown.found.group.rollouts
+    size, all_tokens = len(rollouts), sum(shown.n_own_tokens(row) for row in range(len(rollouts)))
+    return (
+        rf"\text{{GRPO: }} \frac{{\hat A_{{{t}}}}}{{G\,T_r}} = \frac{{{after:.3f}}}"
+        rf"{{{size} \cdot {own}}} = {after / (size * own):.5f}, \qquad \text{{DAPO: }} "
+        rf"\frac{{\hat A_{{{t}}}}}{{\sum_r T_r}} = \frac{{{after:.3f}}}{{{all_tokens}}} = "
+        rf"{after / all_tokens:.5f}"
+    )
+
+
+def case_notes(shown: LearnView) -> list[str]:
+    """What is special about the settings or the group that are looked at; plain sentences."""
+    notes, config = [], shown.config
+    rewards = {r.reward for r in shown.found.group.rollouts if r.reward is not None}
+    if len(rewards) == 1:
+        notes.append(
+            "All rewards are equal, so every advantage is 0: whatever its weights, this group "
+            "teaches nothing."
+        )
+    outcome = shown.outcome
+    if outcome is not None and outcome.plans:
+        n_atoms = outcome.plans[0].shape[1]
+        novelty = shown.values("novelty")
+        spread = 100 * float(novelty.std() / novelty.mean()) if novelty.mean() > 0 else 0.0
+        if n_atoms > len(shown.words):
+            notes.append(
+                f"K = {n_atoms} atoms for T = {len(shown.words)} tokens: a token's mass is split, "
+                f"and atoms follow single rollouts. Novelty varies by {spread:.0f} % of its mean."
+            )
+        if config.epsilon >= 1:
+            notes.append(
+                f"ε = {config.epsilon:g} blurs each plan towards p qᵀ: all atoms become one mean. "
+                f"Novelty varies by {spread:.0f} % of its mean."
+            )
+    elif outcome is not None and len(outcome.rows) == 1:
+        notes.append("This rollout stands alone in its outcome: no pattern, novelty 0, weights 1.")
+    return notes

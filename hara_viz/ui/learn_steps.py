@@ -10,7 +10,6 @@ import streamlit as st
 from hara_viz.errors import HaraError
 from hara_viz.plots.lesson import (
     advantage_steps,
-    barycenter_round,
     clouds,
     cost_bars,
     rollout_bars,
@@ -20,11 +19,12 @@ from hara_viz.ui.group_header import notes_of, question_of
 from hara_viz.ui.learn_formulas import (
     advantage_numbers,
     baseline_numbers,
+    gradient_numbers,
     novelty_numbers,
-    objective,
-    round_numbers,
     weight_numbers,
 )
+from hara_viz.ui.learn_puzzle import guessed
+from hara_viz.ui.learn_rounds import rounds
 from hara_viz.ui.learn_view import LearnView, film, plane, words_of
 from hara_viz.ui.words import count, inert, percent
 
@@ -93,13 +93,7 @@ def _barycenter(shown: LearnView) -> None:
         st.info(inert(str(error)), icon=":material/info:")
         _diagnostics(shown)
         return
-    at_round = st.slider("Round", 0, shots.n_rounds, shots.n_rounds, key="learn.round")
-    place = shots.rows.index(shown.row)
-    plan = None if at_round == 0 else shots.plans[at_round - 1][place]
-    trail = shots.atoms[: at_round + 1]
-    _picture(barycenter_round(shots.tokens, place, shown.words, trail, plan), "barycenter")
-    st.latex(objective(shown))
-    st.caption(round_numbers(shots, at_round))
+    rounds(shown, shots)
 
 
 def _novelty(shown: LearnView) -> None:
@@ -108,7 +102,7 @@ def _novelty(shown: LearnView) -> None:
         "for its place in the rollout. What everybody does is cheap; what only this rollout does "
         "is dear."
     )
-    if not _has_pattern(shown):
+    if not _has_pattern(shown) or not guessed(shown):
         return
     feature, structure = shown.values("novelty_feature"), shown.values("novelty_structure")
     _picture(cost_bars(shown.words, feature, structure), "novelty")
@@ -127,6 +121,11 @@ def _advantage(shown: LearnView) -> None:
     _picture(advantage_steps(shown.words, before, shown.values("advantages")), "advantage")
     st.latex(weight_numbers(shown))
     st.latex(advantage_numbers(shown))
+    st.latex(gradient_numbers(shown))
+    st.caption(
+        "What multiplies the gradient of a token's log-probability in the loss: GRPO divides by "
+        "the rollout's tokens, DAPO by those of the whole group."
+    )
 
 
 def _has_pattern(shown: LearnView) -> bool:

@@ -46,6 +46,16 @@ class LearnView:
         """The rollout's own tokens as text."""
         return words_of(self.rollout)
 
+    @property
+    def reasoning_steps(self) -> list[int]:
+        """Which reasoning step each of them belongs to; all the same one where none is cut."""
+        steps = self.rollout.reasoning_step or (0,) * len(self.rollout.completion_ids)
+        return [steps[int(t)] for t in np.flatnonzero(_own(self.rollout))]
+
+    def n_own_tokens(self, row: int) -> int:
+        """T of a rollout of the group."""
+        return int(_own(self.found.group.rollouts[row]).sum())
+
     def values(self, name: str) -> np.ndarray:
         """A tensor of `Credit` over the rollout's own tokens [T]."""
         of_row = self.found.of_row(getattr(self.found.credit, name), self.row).double().numpy()

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hara_viz.components import selection_bus, token_heatmap
+from hara_viz.components import key_map, selection_bus, token_heatmap
 from hara_viz.components.bundle import join_modules
 from tests.components import groups
 
@@ -58,7 +58,8 @@ def test_its_own_tests_pass(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "assets", [token_heatmap.assets, token_heatmap.carrier_assets, selection_bus.assets]
+    "assets",
+    [token_heatmap.assets, token_heatmap.carrier_assets, selection_bus.assets, key_map.assets],
 )
 def test_the_joined_modules_are_one_script_with_one_entry(assets, tmp_path: Path) -> None:
     script = assets().js

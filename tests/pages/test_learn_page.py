@@ -15,7 +15,7 @@ from hara_viz.credit import CreditConfig
 from hara_viz.errors import InvalidInputError
 from hara_viz.store import open_run
 from hara_viz.ui.learn_controls import STEPS
-from tests.small_runs import APPLES, PENS
+from tests.small_runs import APPLES, HOSTILE, PENS
 from tests.ui.apptest import checked, open_app, selection, shown_text
 
 PAGE = "pages/learn.py"
@@ -110,3 +110,73 @@ def test_a_run_without_states_says_what_is_missing() -> None:
     at = open_app({"run": "no-states"}, PAGE)
     assert "hidden states" in " ".join(warning.value.replace("\\", "") for warning in at.warning)
     assert not at.get("plotly_chart")
+
+
+def test_the_rounds_can_be_played(credit: Any) -> None:
+    at = at_step(3)
+    n_rounds = at.slider(key="learn.round").value
+    assert n_rounds == next(o for o in credit.credit.outcomes if o.success).iterations
+    checked(at.button(key="learn.play").click().run())
+    seen = [at.slider(key="learn.round").value]
+    while at.session_state["learn.playing"] and len(seen) <= n_rounds + 1:
+        checked(at.run())
+        seen.append(at.slider(key="learn.round").value)
+    assert seen == list(range(n_rounds + 1)), "from the start to the end, a round at a time"
+    checked(at.button(key="learn.play").click().run())
+    checked(at.button(key="learn.play").click().run())
+    assert at.session_state["learn.playing"] is False, "it can be stopped"
+
+
+def test_a_shorter_film_does_not_break_the_slider() -> None:
+    at = at_step(3)
+    checked(at.select_slider(key="learn.n_support").set_value(2).run())
+    checked(at.select_slider(key="learn.epsilon").set_value(5.0).run())
+    shown = at.slider(key="learn.round")
+    assert 0 <= shown.value <= shown.max
+
+
+def test_the_puzzle_hides_the_picture_until_a_guess(credit: Any) -> None:
+    row = 2
+    at = at_step(4, rollout=row)
+    checked(at.toggle(key="learn.guess").set_value(True).run())
+    assert not at.get("plotly_chart") and not at.latex
+    steps = np.array(credit.group.rollouts[row].reasoning_step)
+    weights = credit.of_row(credit.credit.weights, row).numpy()
+    means = [weights[steps == n].mean() for n in dict.fromkeys(steps.tolist())]
+    (radio,) = [r for r in at.radio if "weigh most" in r.label]
+    assert len(radio.options) == len(means) > 1 and radio.value is None
+    best = int(np.argmax(means))
+    checked(radio.set_value(best).run())
+    assert at.info[0].value.startswith(f"Yes: its tokens have a mean weight of {max(means):.3f}")
+    assert at.get("plotly_chart")
+    (radio,) = [r for r in at.radio if "weigh most" in r.label]
+    worst = int(np.argmin(means))
+    checked(radio.set_value(worst).run())
+    assert f"number {len(means)} of {len(means)}" in at.info[0].value
+
+
+def test_hostile_steps_are_text() -> None:
+    at = at_step(4, rollout=1, problem=HOSTILE.problem_id)
+    checked(at.toggle(key="learn.guess").set_value(True).run())
+    for radio in at.radio:
+        assert not any("**" in o or ":red[x]" in o or "$x" in o for o in radio.options)
+
+
+def test_the_gradients_weight_is_the_advantage_over_the_loss_norm(credit: Any) -> None:
+    row = 2
+    novelty = credit.of_row(credit.credit.novelty, row)
+    after = float(credit.of_row(credit.credit.advantages, row)[int(novelty.argmax())])
+    lengths = [len(r.completion_ids) for r in credit.group.rollouts]
+    formula = at_step(5, rollout=row).latex[2].value
+    assert f"= {after / (len(lengths) * lengths[row]):.5f}" in formula
+    assert f"= {after / sum(lengths):.5f}" in formula
+
+
+def test_cases_say_what_is_to_be_seen() -> None:
+    at = at_step(4)
+    checked(at.button(key="learn.case.K exceeds T").click().run())
+    assert any("K = 128 atoms for T = " in note.value for note in at.info)
+    checked(at.button(key="learn.case.ε is large").click().run())
+    assert any("ε = 5 blurs each plan" in note.value for note in at.info)
+    checked(at.button(key="learn.case.all rewards are equal").click().run())
+    assert any("All rewards are equal" in note.value for note in at.info)
