@@ -9,6 +9,7 @@ from hara_viz.ui.lasso import lasso_table
 from hara_viz.ui.link_notes import link_notes
 from hara_viz.ui.map_data import shown_map
 from hara_viz.ui.map_form import map_form
+from hara_viz.ui.map_quality import quality_figures
 from hara_viz.ui.map_view import map_view
 
 inside_frame()
@@ -21,4 +22,5 @@ if view is None:
 shown = shown_map(view, map_form(view))
 if shown is not None:
     map_view(shown)
+    quality_figures(shown)
     lasso_table(shown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -63,6 +63,34 @@ def common_words(texts: Iterable[str], top: int = 12) -> list[tuple[str, int]]:
     words = Counter(text.strip().casefold() for text in texts)
     words.pop("", None)
     return sorted(words.items(), key=lambda item: (-item[1], item[0]))[:top]
+
+
+def common_steps(
+    texts: Iterable[str], rollouts: Iterable[Hashable], top: int = 12
+) -> list[tuple[str, int, int]]:
+    """The reasoning steps that most points lie in: (text, points, rollouts that they are of).
+
+    Args:
+        texts: of the step that each point lies in; equal but for case and blanks is one step, shown
+            as it was first met.
+        rollouts: which rollout each point is of.
+        top: at most so many.
+
+    Raises:
+        ValueError: the two are not equally long.
+    """
+    points: Counter[str] = Counter()
+    found: dict[str, set[Hashable]] = {}
+    shown: dict[str, str] = {}
+    for text, rollout in zip(texts, rollouts, strict=True):
+        name = " ".join(text.split()).casefold()
+        if not name:
+            continue
+        points[name] += 1
+        found.setdefault(name, set()).add(rollout)
+        shown.setdefault(name, text.strip())
+    order = sorted(points, key=lambda name: (-points[name], name))[:top]
+    return [(shown[name], points[name], len(found[name])) for name in order]
 
 
 def outcome_words(successes: Sequence[bool | None]) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
-from hara_viz.analysis.map_values import common_words
+from hara_viz.analysis.map_values import common_steps, common_words
 from hara_viz.ui.click_table import click_table
 from hara_viz.ui.map_data import ShownMap
 from hara_viz.ui.quote import words_of_span
@@ -54,14 +56,39 @@ def lasso_table(shown: ShownMap) -> None:
         if len(frame) > _SHOWN:
             st.caption(f"The first {_SHOWN} of {len(frame):,}.")
     with words:
-        common = common_words(frame["text"])
-        st.dataframe(
-            pd.DataFrame(common, columns=["most common", "times"]),
-            hide_index=True,
-            key="lasso.words",
-            row_height=28,
-            height=28 * 9 + 4,
-        )
+        _counts(common_words(frame["text"]), ["most common", "times"], "lasso.words", rows=9)
+    if shown.form.granularity == "token":
+        found = common_steps(step_texts(shown, chosen), frame["rollout"])
+        _counts(found, ["reasoning step", "points in it", "rollouts"], "lasso.steps", rows=7)
+
+
+def _counts(found: list[Any], columns: list[str], key: str, *, rows: int) -> None:
+    st.dataframe(
+        pd.DataFrame(found, columns=columns),
+        hide_index=True,
+        key=key,
+        row_height=28,
+        height=28 * min(rows, len(found) + 1) + 12,
+    )
+
+
+def step_texts(shown: ShownMap, chosen: list[int]) -> list[str]:
+    """The text of the reasoning step that each chosen point lies in; empty where none is known."""
+    rollouts = {rollout.sample: rollout for rollout in shown.view.group.rollouts}
+    known: dict[tuple[int, int], str] = {}
+    texts: list[str] = []
+    for point in shown.found.states.points.iloc[chosen].itertuples():
+        steps = rollouts[point.sample].reasoning_step
+        if steps is None:
+            texts.append("")
+            continue
+        name = (point.sample, steps[point.token])
+        if name not in known:
+            inside = [token for token, step in enumerate(steps) if step == name[1]]
+            ends = (min(inside), max(inside) + 1)
+            known[name] = words_of_span(rollouts[point.sample], *ends, context=0)[1]
+        texts.append(known[name])
+    return texts
 
 
 def lassoed(shown: ShownMap) -> list[int]:

@@ -124,7 +124,9 @@ def colouring(shown: ShownMap) -> Colouring:
     packed = shown.view.values(name)
     assert packed is not None  # the form offers no other
     values = point_values(points, packed, shown.starts, shown.lengths)
-    domain = state.current().bounds or colour_domain(values, signal.signed)
+    # The heatmap's own domain, so that colours agree: over all tokens, each with its point's value.
+    known = packed if shown.form.granularity == "token" else np.repeat(values, points["n_tokens"])
+    domain = state.current().bounds or colour_domain(known, signal.signed)
     kind = "signed" if signal.signed else "sequential"
     return Colouring(label=label, kind=kind, values=values, domain=domain)
 

@@ -8,6 +8,7 @@ from streamlit.components.v2 import component
 
 from hara_viz.components.embedding_map import MapAtom, MapFrame, MapRollout, assets, encode
 from hara_viz.components.shared.cells import shown_cells
+from hara_viz.credit import CreditConfig
 from hara_viz.plots.state_map import state_map_3d
 from hara_viz.ui import state
 from hara_viz.ui.bus import heard
@@ -15,7 +16,7 @@ from hara_viz.ui.lasso import take_lasso
 from hara_viz.ui.map_data import ShownMap, colouring
 from hara_viz.ui.quote import words_of_span
 from hara_viz.ui.transport_view import mentions_text, transport_view
-from hara_viz.ui.words import inert, number
+from hara_viz.ui.words import inert
 
 KEY = "map"
 
@@ -86,12 +87,6 @@ def about(shown: ShownMap) -> list[str]:
     if projection.method == "pca":
         shares = " + ".join(f"{100 * share:.0f} %" for share in projection.explained)
         said.append(f"Its axes carry {shares} of the variance.")
-    if states.quality is not None:
-        said.append(
-            f"Trustworthiness {number(states.quality.trustworthiness)} (1 = no false neighbours, "
-            f"chance about 0.5); {100 * states.quality.overlap:.0f} % of the {states.quality.k} "
-            "true neighbours of a point are its neighbours here."
-        )
     said += [f"{inert(note)}." for note in states.notes]
     if len(shown.found.atoms):
         how = "by PCA's axes" if projection.method == "pca" else "by UMAP's transform"
@@ -99,7 +94,21 @@ def about(shown: ShownMap) -> list[str]:
             f"Diamonds: {len(shown.found.atoms)} barycenter atoms, placed {how}; they took no part "
             "in the fit."
         )
+        said.append(anchor_note(shown.view.config))
     return said
+
+
+def anchor_note(config: CreditConfig) -> str:
+    """Why the anchors of the structure cost are not drawn. Pure."""
+    if config.solver == "exact":
+        return "The exact solver has no anchors."
+    if config.anchors == "prompt":
+        return "Anchors are not drawn: they are states of the prompt."
+    if config.structure == "state":
+        where = "tokens of its own that stand evenly along its length"
+        return f"Anchors are not drawn: for each rollout they are {config.n_anchors} {where}."
+    where = "evenly spaced places along its length, not states"
+    return f"Anchors are not drawn: for each rollout they are {config.n_anchors} {where}."
 
 
 def lit_point(shown: ShownMap) -> int | None:

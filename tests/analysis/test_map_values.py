@@ -6,6 +6,7 @@ import pytest
 
 from hara_viz.analysis.map_values import (
     colour_domain,
+    common_steps,
     common_words,
     point_positions,
     point_values,
@@ -44,3 +45,13 @@ def test_domains_are_quantiles_and_signed_ones_are_centred() -> None:
 
 def test_common_words_fold_case_and_blanks() -> None:
     assert common_words([" So", "so", "12", "  ", "12 ", "a"]) == [("12", 2), ("so", 2), ("a", 1)]
+
+
+def test_common_steps_count_points_and_rollouts() -> None:
+    texts = ["So x = 1.", " so  x = 1.\n", "Then 2", "Then 2", "So x = 1.", " "]
+    found = common_steps(texts, [0, 3, 3, 3, 0, 5])
+    assert found == [("So x = 1.", 3, 2), ("Then 2", 2, 1)]
+    assert common_steps(texts, [0, 3, 3, 3, 0, 5], top=1) == found[:1]
+    assert common_steps([], []) == []
+    with pytest.raises(ValueError, match="shorter"):
+        common_steps(["a", "b"], [1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from tests.ui.apptest import (
     selection,
     shown_text,
     table,
+    table_of,
     trigger,
 )
 
@@ -87,10 +87,53 @@ def test_trustworthiness_beside_the_picture_is_scikit_learns(small_run: Path) ->
     at = open_app(LINK, page=PAGE)
     states = unit_states(small_run)
     expected = trustworthiness(states, principal_components(states, 2)[0], n_neighbors=10)
-    shown = re.search(r"Trustworthiness (\d\.\d+)", shown_text(at))
-    assert shown is not None
+    trust, kept, points = at.metric
+    assert [m.label for m in at.metric] == ["Trustworthiness", "Neighbours kept", "Points"]
     # Equal states (the same first word) tie; ties are ranked in our own way.
-    assert float(shown.group(1)) == pytest.approx(expected, abs=0.01)
+    assert float(trust.value) == pytest.approx(expected, abs=0.01)
+    drawn = decode(component(at, "map").bytes)
+    places = np.stack([drawn.x, drawn.y], axis=1)
+    assert points.value == str(len(places))
+    # Ties again: a neighbour as near as the tenth counts wherever a library puts it.
+    near = [neighbours(space) for space in (states, places)]
+    shares = [len(a & b) / 10 for a, b in zip(*near, strict=True)]
+    assert int(kept.value.split()[0]) == pytest.approx(100 * np.mean(shares), abs=3)
+
+
+def neighbours(points: np.ndarray) -> list[set[int]]:
+    """The ten nearest of each point, itself left out."""
+    from sklearn.neighbors import NearestNeighbors
+
+    found = NearestNeighbors(n_neighbors=10).fit(points).kneighbors(return_distance=False)
+    return [set(row) for row in found.tolist()]
+
+
+def test_quality_is_unknown_with_too_few_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    from hara_viz.ui import map_form
+
+    monkeypatch.setitem(map_form._DEFAULTS, "cap", 3)
+    monkeypatch.setattr(map_form, "_CAPS", (3, 500))
+    at = open_app(LINK, page=PAGE)
+    assert [m.value for m in at.metric] == ["unknown", "unknown", "3"]
+    assert "fewer than 4 points" in shown_text(at)
+
+
+def test_the_scale_is_that_of_the_heatmap_though_points_are_left_out(
+    small_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hara_viz.ui import map_form
+
+    monkeypatch.setitem(map_form._DEFAULTS, "cap", 20)
+    monkeypatch.setattr(map_form, "_CAPS", (20, 500))
+    at = open_app(LINK, page=PAGE)
+    domain = decode(component(at, "map").bytes).colouring.domain
+    _, credit = recompute(small_run, PENS.problem_id, CreditConfig())
+    assert domain is not None and credit.novelty is not None
+    np.testing.assert_allclose(domain, np.nanquantile(credit.novelty, [0.02, 0.98]), rtol=1e-5)
+
+
+def test_anchors_are_accounted_for() -> None:
+    assert "Anchors are not drawn" in shown_text(open_app(LINK, page=PAGE))
 
 
 def test_colours_change_and_points_stay() -> None:
@@ -140,7 +183,12 @@ def test_a_lasso_lists_its_texts_and_leads_to_them() -> None:
     assert list(shown["rollout"]) == rows
     assert list(shown["token"]) == [int(frame.token[i]) for i in (1, 2, 20)]
     words = next(t.value for t in at.dataframe if "times" in t.value)
-    assert words["times"].sum() == 3
+    assert sum(words["times"].tolist()) == 3
+    steps = table_of(at, "reasoning step")
+    assert sum(steps["points in it"].tolist()) == 3
+    first = frame.rollouts[frame.row[1]].cells
+    sentence = "".join(cell.text for cell in first)
+    assert any(sentence.strip().startswith(text) for text in steps["reasoning step"])
     click_row(at, "lasso.table", 2)
     assert (selection(at).sample, selection(at).token) == (rows[2], int(frame.token[20]))
 

@@ -56,6 +56,7 @@ MODULES = (
     "frame",
     "space",
     "colours",
+    "splat",
     "paint",
     "words",
     "component",

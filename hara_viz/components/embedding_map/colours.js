@@ -1,16 +1,9 @@
-// Colours of points. Scales keep their order in lightness, away from the page's own colour, so that
-// every point can be seen; blue and orange carry sign and outcome.
+// Colours of points: the token heatmap's own scales, so that a value looks alike in the text and on
+// the map. Where the text shows the bare page through (nothing to see), a point is a neutral grey.
 
-const RAMPS = {
-  light: {
-    sequential: ["#c3d0e2", "#8fb4da", "#4583c4", "#1d4f96", "#0a2452"],
-    signed: ["#134b91", "#6ea5dd", "#c6ccd5", "#f0a868", "#a84f07"],
-  },
-  dark: {
-    sequential: ["#33415a", "#34659e", "#4d97dc", "#93c9f7", "#eaf6ff"],
-    signed: ["#8cc2fb", "#3b73ae", "#4d5563", "#b06f2c", "#ffb871"],
-  },
-};
+import { colourScale } from "../token_heatmap/colour.js";
+
+const NEUTRAL = { light: [195, 201, 210], dark: [70, 78, 91] };
 const KNOWN = { right: "#3b82c4", wrong: "#dd7a2b", unscored: "#8a8f98" };
 const CATEGORIES = [
   "#3b82c4", "#dd7a2b", "#2f9e76", "#c45fa0", "#b39a1e", "#6a5acd", "#20a4b5", "#c4453b",
@@ -25,21 +18,22 @@ export function pointColours({ kind, domain, categories }, dark) {
     const css = categories.map((name, i) => KNOWN[name] ?? CATEGORIES[i % CATEGORIES.length]);
     return { css, of: (value) => (Number.isNaN(value) ? UNKNOWN : (css[value] ?? UNKNOWN)) };
   }
-  const css = rampOf(RAMPS[dark ? "dark" : "light"][kind]);
-  const [low, high] = domain;
-  const width = high - low || 1;
-  const place = (value) => Math.max(0, Math.min(255, Math.round((255 * (value - low)) / width)));
-  return { css, of: (value) => (Number.isNaN(value) ? UNKNOWN : css[place(value)]) };
+  const scale = colourScale(domain, kind === "signed", dark);
+  const css = Array.from(scale.pixels, (pixel) => opaque(pixel, NEUTRAL[dark ? "dark" : "light"]));
+  return { css, of: (value) => (Number.isNaN(value) ? UNKNOWN : css[scale.index(value)]) };
 }
 
-function rampOf(stops) {
-  const parts = stops.map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
-  return Array.from({ length: 256 }, (_, i) => {
-    const at = (i / 255) * (parts.length - 1);
-    const below = Math.min(Math.floor(at), parts.length - 2);
-    const mixed = parts[below].map((c, k) => Math.round(c + (parts[below + 1][k] - c) * (at - below)));
-    return `rgb(${mixed.join(",")})`;
-  });
+function opaque(pixel, under) {
+  const share = (pixel >>> 24) / 255;
+  const parts = under.map((grey, k) => ((pixel >>> (8 * k)) & 255) * share + grey * (1 - share));
+  return `#${parts.map((part) => Math.round(part).toString(16).padStart(2, "0")).join("")}`;
+}
+
+// A css colour of this file as an ImageData holds it.
+export function pixelOf(css, opacity = 1) {
+  const part = (at) => parseInt(css.slice(at, at + 2), 16);
+  const alpha = Math.round((css.length > 7 ? part(7) : 255) * opacity);
+  return ((alpha << 24) | (part(5) << 16) | (part(3) << 8) | part(1)) >>> 0;
 }
 
 // Drawing order: what stands out comes last, on top.

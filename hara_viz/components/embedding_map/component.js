@@ -8,7 +8,7 @@ import { drawingOrder, pointColours } from "./colours.js";
 import { parseMap, pathOf, pointOf, samePlaces } from "./frame.js";
 import { paintMap, radiusOf } from "./paint.js";
 import { fittedCamera, isInside, pannedCamera, PointGrid, toMap, toScreen, zoomedCamera } from "./space.js";
-import { atomTip, legendOf, placeOf, textOf, tipOf } from "./words.js";
+import { atomLegend, atomTip, legendOf, placeOf, textOf, tipOf } from "./words.js";
 
 const HEIGHT = 430;
 const REACH = 9; // pixels within which a point is meant
@@ -139,7 +139,7 @@ export class EmbeddingMap {
       font: style.fontFamily,
     };
     this.colours = pointColours(this.frame.colour, dark);
-    this.legend.replaceChildren(legendOf(this.frame, this.colours));
+    this.legend.replaceChildren(legendOf(this.frame, this.colours), atomLegend(this.frame, this.theme));
     this.root.dataset.theme = dark ? "dark" : "light";
   }
 
@@ -190,6 +190,7 @@ export class EmbeddingMap {
     const { sample } = this.selection.now;
     paintMap(pen, {
       ...this.scene(),
+      ratio,
       path: local.path ? pathOf(frame, sample) : [],
       lasso: this.lasso,
       withAtoms: local.atoms,

@@ -78,3 +78,16 @@ export function legendOf({ colour }, colours) {
     ],
   });
 }
+
+// What the diamonds are; an empty span while there are none.
+export function atomLegend({ atoms }, theme) {
+  const title = "An atom is a place that the rollouts of one outcome usually pass through: the mean state of the tokens whose mass flows to it.";
+  const sides = [true, false].filter((side) => atoms.some(({ success }) => success === side));
+  const items = sides.map((side) => {
+    const diamond = make("i", { class: "diamond" });
+    diamond.style.background = side ? theme.right : theme.wrong;
+    const text = `barycenter atom, ${OUTCOMES.get(side)}`;
+    return make("span", { class: "category", children: [diamond, make("span", { text })] });
+  });
+  return make("span", { class: "legend atoms", title, children: items });
+}
