@@ -25,7 +25,7 @@ if view is None:
     st.stop()
 shown = transport_view(view)
 if shown is None:
-    refused_note(view.refused)
+    refused_note(view.refused, view.run)
     st.stop()
 
 rollout_choice(shown)

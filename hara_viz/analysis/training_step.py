@@ -99,6 +99,13 @@ def step_frame(groups: Sequence[RolloutGroup], threshold: float) -> pd.DataFrame
     return pd.DataFrame([_line(group, threshold) for group in groups])
 
 
+def problem_name(rollout: Rollout) -> str:
+    """What a reader knows a problem by: its id in the data set, else its question, else our id."""
+    asked = [m.content for m in rollout.prompt_messages or () if m.role == "user"]
+    question = " ".join((asked[-1] if asked else rollout.prompt_text or "").split())
+    return rollout.source_id or question[:200] or rollout.problem_id
+
+
 def clipped_weights(
     groups: Sequence[RolloutGroup], bounds: tuple[float, float]
 ) -> tuple[ClippedRollout, ...]:
@@ -154,7 +161,7 @@ def _line(group: RolloutGroup, threshold: float) -> dict[str, object]:
     scored = [r.reward for r in rollouts if r.reward is not None and not math.isnan(r.reward)]
     lengths = [len(rollout.completion_ids) for rollout in rollouts]
     return {
-        "problem": rollouts[0].source_id or rollouts[0].problem_id,
+        "problem": problem_name(rollouts[0]),
         "right": outcomes.count(True),
         "wrong": outcomes.count(False),
         "unscored": outcomes.count(None),

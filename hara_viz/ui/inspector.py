@@ -122,7 +122,7 @@ def _head(rollout: Rollout, token: int) -> None:
     st.markdown(f"**Token {token}** of rollout {rollout.sample}")
     st.code(f"{marked(before)}⟦{marked(inside)}⟧{marked(after)}", language=None, wrap_lines=True)
     n_tokens = len(rollout.completion_ids)
-    parts = [f"id {rollout.completion_ids[token]}", f"of {count(n_tokens, 'token')}, from 0 on"]
+    parts = [f"id {rollout.completion_ids[token]}", f"{count(n_tokens, 'token')}, counted from 0"]
     if rollout.reasoning_step is not None:
         parts.append(f"reasoning step {rollout.reasoning_step[token]}")
     if rollout.sampled_mask is not None and not rollout.sampled_mask[token]:
@@ -201,7 +201,7 @@ def similar_frame(view: GroupView, found: Sequence[SimilarToken]) -> pd.DataFram
                 "rollout": sibling.sample,
                 "": sign[view.success(sibling)],
                 "cosine": match.similarity,
-                "text": _in_context(sibling, match.token),
+                "text": _in_context(sibling, match.token, 8),
             }
         )
     return pd.DataFrame(rows, columns=["rollout", "", "cosine", "text"])
@@ -212,9 +212,10 @@ def _states(view: GroupView) -> HiddenStates | None:
     return None if layer is None else view.run.load_states(view.key, layer)
 
 
-def _in_context(rollout: Rollout, token: int) -> str:
+def _in_context(rollout: Rollout, token: int, context: int) -> str:
+    """A token between what stands around it; as much as its column shows."""
     before, inside, after = token_text(rollout, token)
-    return one_line(marked(f"{before[-16:]}⟦{inside}⟧{after[:16]}"))
+    return one_line(marked(f"{before[-context:]}⟦{inside}⟧{after[:context]}"))
 
 
 def match_frame(
@@ -225,6 +226,6 @@ def match_frame(
     for match in tokens_of_atom(outcome, atom, without_row=row)[:6]:
         sibling = view.group.rollouts[match.row]
         token = completion_token(sibling, match.token)
-        rows.append({"rollout": sibling.sample, "text": _in_context(sibling, token)})
+        rows.append({"rollout": sibling.sample, "text": _in_context(sibling, token, 13)})
         targets.append({"sample": sibling.sample, "token": token})
     return pd.DataFrame(rows, columns=["rollout", "text"]), targets

@@ -49,9 +49,11 @@ def run_table() -> None:
 
 def run_frame(summaries: Sequence[RunSummary], figures: Sequence[RunFigures]) -> pd.DataFrame:
     """What `run_table` shows. Pure."""
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         [_line(summary, of_run) for summary, of_run in zip(summaries, figures, strict=True)]
     )
+    # Where a run has no step, the others' would become 50.000000.
+    return frame.astype({"step": "Int64"})
 
 
 def _line(summary: RunSummary, figures: RunFigures) -> dict[str, object]:

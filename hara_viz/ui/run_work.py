@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -18,6 +20,7 @@ from hara_viz.ui.sample_jobs import layers_of, model_of
 from hara_viz.ui.words import inert
 
 _STATES = ("all", "mixed", "none")
+_OFFERED = "hara.work_offered"
 
 
 def run_work() -> None:
@@ -63,6 +66,7 @@ def _read_form(run: Run, places: Roots) -> None:
     )
     own = run.info.checkpoint
     found = [short_name(path, places) for path in find_checkpoints(places)]
+    _offer_own(run, found, places)
     model = st.selectbox(
         "Checkpoint",
         found,
@@ -92,6 +96,16 @@ def _read_form(run: Run, places: Roots) -> None:
         args=("read", "states", [arguments]),
     )
     launched("read")
+
+
+def _offer_own(run: Run, found: Sequence[str], places: Roots) -> None:
+    """Another run brings its own checkpoint, where that is at hand; a choice made then stays."""
+    if st.session_state.get(_OFFERED) == str(run.path):
+        return
+    st.session_state[_OFFERED] = str(run.path)
+    own = run.info.checkpoint
+    name = None if own is None else short_name(Path(own.path).resolve(), places)
+    st.session_state["work.model"] = name if name in found else None
 
 
 def read_arguments(run: Run, model: str, wanted: dict[str, str], places: Roots) -> dict[str, Any]:

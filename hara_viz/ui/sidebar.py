@@ -23,6 +23,7 @@ from hara_viz.ui import LOGO, data, state
 from hara_viz.ui.drawer import credit_drawer
 from hara_viz.ui.fields import DEFAULT
 from hara_viz.ui.fit import fit_group, fit_layer, fit_runs, fit_signals, fit_token
+from hara_viz.ui.missing_states import explain_missing_states
 from hara_viz.ui.presets import preset_of
 from hara_viz.ui.problem_list import problem_list
 from hara_viz.ui.widgets import show
@@ -43,6 +44,8 @@ def sidebar(*, with_credit: bool) -> None:
     try:
         n_tokens = _inside_run(run)
         if with_credit:
+            if not data.run(run).layers:
+                explain_missing_states(data.run(run))
             credit_drawer(n_tokens)
     except HaraError as error:
         st.error(inert(str(error)))
@@ -87,9 +90,14 @@ def _inside_run(run: str) -> int:
 
 def novelty_note(run: str, table: data.RunTable) -> str:
     """Whose novelty the list of problems shows, where it is not that of the drawer. Fixed words."""
+    if not data.run(run).layers:
+        return "The run keeps no hidden states, so there is no novelty."
     kept = set(table.groups["credit"].dropna())
     if not kept:
-        return "No credit is kept yet, so the list knows no novelty: “Save for the whole run”."
+        return (
+            "No credit is kept yet, so this list knows no novelty: “Save for the whole run”, below "
+            "the credit settings of the Rollouts page, computes it."
+        )
     opened, selection = data.run(run), state.current()
     asked = data.for_run(selection.credit, opened)
     layer = max(opened.layers, default=None) if selection.layer is None else selection.layer

@@ -7,9 +7,11 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from hara_viz.backend.runs import Run
 from hara_viz.backend.sensitivity import solve_seconds
 from hara_viz.plots.transport_charts import residual_curve
 from hara_viz.ui import data, state
+from hara_viz.ui.missing_states import explain_missing_states
 from hara_viz.ui.side_work import computed, is_computed
 from hara_viz.ui.solver_notes import solver_frame
 from hara_viz.ui.transport_view import TransportView
@@ -156,10 +158,10 @@ def _time(shown: TransportView) -> None:
         st.markdown(f"One solve of this group takes **{seconds:.3g} s** (the best of three).")
 
 
-def refused_note(message: str | None) -> None:
-    """Why there are no plans at all."""
+def refused_note(message: str | None, run: Run) -> None:
+    """Why there are no plans at all, and what fills in what they lack."""
     st.warning(
         inert(message or "This run keeps no hidden states, and plans are made of them.", 600)
     )
-    st.caption("Fill them in with the checkpoint that the run was sampled from:")
-    st.code("hara-viz states RUN --model MODEL", language="bash")
+    if not run.layers:
+        explain_missing_states(run)

@@ -91,4 +91,5 @@ def span_frame(view: GroupView, spans: tuple[TokenSpan, ...]) -> pd.DataFrame:
 def _words(rollout: Rollout, span: TokenSpan) -> tuple[str, str, str]:
     if rollout.cell_start is None:
         return "", "(not cut into cells)", ""
-    return span_text(rollout.completion_text, rollout.cell_start, span.start, span.stop)
+    # As much as the columns show: what is cut off is what stands next to the span.
+    return span_text(rollout.completion_text, rollout.cell_start, span.start, span.stop, context=24)

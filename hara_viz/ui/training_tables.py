@@ -15,6 +15,7 @@ from hara_viz.analysis.training_step import (
     clipped_weights,
     has_signal,
     odd_rewards,
+    problem_name,
     step_figures,
     step_frame,
 )
@@ -52,7 +53,7 @@ def group_tab(view: StepView) -> None:
         key="training.groups",
         page=_ROLLOUTS,
         columns={
-            "problem": st.column_config.TextColumn("Problem", width=150),
+            "problem": st.column_config.TextColumn("Problem", width=260),
             "right": st.column_config.NumberColumn("Right", width=50),
             "wrong": st.column_config.NumberColumn("Wrong", width=50),
             "unscored": st.column_config.NumberColumn("Unscored", width=70),
@@ -159,7 +160,7 @@ def _clipped_line(clipped: ClippedRollout, rollout: Rollout) -> dict[str, Any]:
 
 
 def _problem(rollout: Rollout) -> str:
-    return one_line(rollout.source_id or rollout.problem_id, 40)
+    return one_line(problem_name(rollout), 80)
 
 
 def _by_place(view: StepView) -> dict[tuple[GroupKey, int], Rollout]:

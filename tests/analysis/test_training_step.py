@@ -12,11 +12,12 @@ from hara_viz.analysis.training_step import (
     clipped_weights,
     has_signal,
     odd_rewards,
+    problem_name,
     step_figures,
     step_frame,
     training_curve,
 )
-from hara_viz.types import Finish, RolloutGroup
+from hara_viz.types import Finish, Message, RolloutGroup
 from tests.store.builders import make_rollout
 
 BOUNDS = (0.2, 3.0)
@@ -107,6 +108,17 @@ def test_the_figures_of_a_step() -> None:
     assert list(frame["signal"]) == ["yes", "none"]
     assert list(frame["unscored"]) == [0, 1] and list(frame["reward"]) == [0.5, 1.0]
     assert step_figures([], 0.5).right is None
+
+
+def test_a_problem_without_an_id_of_its_set_is_known_by_its_question() -> None:
+    (rollout,) = group_of({"source_id": "set-7"}).rollouts
+    asked = (Message("system", "Be brief."), Message("user", " How\n many? "))
+    nameless = replace(rollout, source_id=None, prompt_messages=asked)
+    assert problem_name(rollout) == "set-7"
+    assert problem_name(nameless) == "How many?"
+    assert problem_name(replace(nameless, prompt_messages=None, prompt_text="Q: 1?")) == "Q: 1?"
+    bare = replace(nameless, prompt_messages=None, prompt_text="")
+    assert problem_name(bare) == rollout.problem_id
 
 
 def test_the_curve_is_in_the_order_of_steps() -> None:

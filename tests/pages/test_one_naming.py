@@ -69,7 +69,7 @@ def test_tokens_are_counted_from_0_on_every_page(small_run: Path) -> None:
         assert not at.warning and selection(at).token == token
         words = shown_text(at)
         assert f"**Token {token}** of rollout {SAMPLE}" in words
-        assert f"of {n_tokens} tokens, from 0 on" in words
+        assert f"{n_tokens} tokens, counted from 0" in words
     beyond = open_app({**LINK, "token": str(n_tokens)})
     assert "counted from 0" in beyond.warning[0].value.replace("\\", "")
 

@@ -37,6 +37,7 @@ def test_the_table_shows_the_figures_and_a_click_opens_a_run() -> None:
     assert small["pass@1"] == pytest.approx(100 * (3 / 6 + 2 / 4 + 0) / 3)
     assert small["pass@k"] == pytest.approx(100 * ((1 - 1 / 20) + 1 + 0) / 3)
     assert (small["k"], small["rollouts"], small["degenerate"]) == (3, 13, "1/3")
+    assert shown["step"].dtype == "Int64"
     assert (small["truncated"], small["unscored"], small["state"]) == (0, 0, "complete")
     broken = [plain(warning.value) for warning in at.warning if "broken" in warning.value]
     assert broken and "JSON" in broken[0]
@@ -239,6 +240,18 @@ def test_a_run_is_judged_again_as_a_job(own_runs: Path, jobs_dir: Path) -> None:
     wait_for(lambda: jobs.read_job(jobs_dir, job.id).state.over)
     assert jobs.read_job(jobs_dir, job.id).state == "done"
     assert open_run(own_runs / "small").rewards_version is not None
+
+
+def test_reading_offers_the_checkpoint_that_sampled_the_run(
+    own_runs: Path, tiny_policy_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(own_runs)  # the run names it by a path from where it was sampled
+    shutil.copytree(tiny_policy_dir, own_runs / "models" / "tiny")
+    at = open_app({"run": "small"}, PAGE)
+    assert at.selectbox(key="work.model").value == "models/tiny"
+    assert not at.button(key="work.read").disabled
+    checked(at.selectbox(key="work.model").set_value(None).run())
+    assert at.selectbox(key="work.model").value is None, "a choice stays"
 
 
 def test_reading_takes_only_checkpoints_that_may_be_used(
