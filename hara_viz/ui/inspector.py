@@ -21,7 +21,7 @@ from hara_viz.ui.further import values_of
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.own_tokens import completion_token, plan_row
 from hara_viz.ui.quote import marked
-from hara_viz.ui.transport_view import atom_names
+from hara_viz.ui.transport_view import NamedAtom, named_atoms
 from hara_viz.ui.words import count, one_line
 
 INSPECTOR = "inspector"
@@ -29,6 +29,8 @@ INSPECTOR = "inspector"
 LIVE_NUMBERS = 2**26
 """Up to this many numbers of hidden states are compared at once; more, when asked for."""
 _ASKED = "hara.similar_asked"
+_COUNTERPARTS = 6
+"""Of the nearest atom, at most."""
 
 
 @st.fragment(key=INSPECTOR)
@@ -143,9 +145,10 @@ def _matches(view: GroupView, row: int, token: int, *, named: bool) -> None:
     atoms = [a for a in atoms_of_token(outcome, row, plan_token) if a.share >= 0.01]
     if not atoms:
         return
+    names = named_atoms(view, outcome.success) if named else {}
     st.caption("Where its mass goes: the barycenter's atoms, and what stands for each.")
     st.dataframe(
-        atom_frame(atoms, atom_names(view, outcome.success) if named else {}),
+        atom_frame(atoms, names),
         hide_index=True,
         key="inspector.atoms",
         row_height=26,
@@ -154,8 +157,9 @@ def _matches(view: GroupView, row: int, token: int, *, named: bool) -> None:
             "share": st.column_config.NumberColumn(format="percent", width=52),
         },
     )
-    st.caption("Its counterparts in rollouts of the same outcome, through the nearest atom:")
-    frame, targets = match_frame(view, outcome, atoms[0].atom, row)
+    st.caption("Its counterparts in other rollouts, through the nearest atom:")
+    counterparts = counterparts_of(outcome, atoms[0].atom, row, names)
+    frame, targets = match_frame(view, counterparts)
     click_table(
         frame,
         targets,
@@ -165,13 +169,12 @@ def _matches(view: GroupView, row: int, token: int, *, named: bool) -> None:
     )
 
 
-def atom_frame(atoms: Sequence[AtomShare], names: Mapping[int, str]) -> pd.DataFrame:
+def atom_frame(atoms: Sequence[AtomShare], names: Mapping[int, NamedAtom]) -> pd.DataFrame:
     """The atoms nearest to a token, by number and, where it is known, by the words they bear on
     every page. Pure.
     """
-    rows = [{"atom": a.atom, "share": a.share, "stands for": names.get(a.atom)} for a in atoms]
-    frame = pd.DataFrame(rows)
-    return frame if names else frame.drop(columns="stands for")
+    frame = pd.DataFrame([{"atom": a.atom, "share": a.share} for a in atoms])
+    return frame.assign(**{"stands for": [names[a.atom].text for a in atoms]}) if names else frame
 
 
 def _similar(view: GroupView, states: HiddenStates, row: int, token: int) -> None:
@@ -218,14 +221,28 @@ def _in_context(rollout: Rollout, token: int, context: int) -> str:
     return one_line(marked(f"{before[-context:]}⟦{inside}⟧{after[:context]}"))
 
 
+def counterparts_of(
+    outcome: OutcomeClass, atom: int, row: int, names: Mapping[int, NamedAtom]
+) -> list[tuple[int, int]]:
+    """Row and own token of what stands for an atom in the other rollouts, nearest first. Pure.
+
+    Where the atoms are not named, the tokens that give most to it.
+    """
+    if not names:
+        found = tokens_of_atom(outcome, atom, without_row=row)
+        return [(match.row, match.token) for match in found[:_COUNTERPARTS]]
+    others = [m for m in names[atom].mentions if m.row != row]
+    return [(mention.row, mention.token) for mention in others[:_COUNTERPARTS]]
+
+
 def match_frame(
-    view: GroupView, outcome: OutcomeClass, atom: int, row: int
+    view: GroupView, counterparts: Sequence[tuple[int, int]]
 ) -> tuple[pd.DataFrame, list[dict[str, int]]]:
-    """The tokens of sibling rollouts that give most to an atom, and where they stand. Pure."""
+    """Tokens of sibling rollouts in their context, and where they stand. Pure."""
     rows, targets = [], []
-    for match in tokens_of_atom(outcome, atom, without_row=row)[:6]:
-        sibling = view.group.rollouts[match.row]
-        token = completion_token(sibling, match.token)
+    for sibling_row, own_token in counterparts:
+        sibling = view.group.rollouts[sibling_row]
+        token = completion_token(sibling, own_token)
         rows.append({"rollout": sibling.sample, "text": _in_context(sibling, token, 13)})
         targets.append({"sample": sibling.sample, "token": token})
     return pd.DataFrame(rows, columns=["rollout", "text"]), targets

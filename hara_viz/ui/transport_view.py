@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import streamlit as st
 
+from hara_viz.analysis.atoms import Mention
 from hara_viz.backend.credit import GroupCredit
 from hara_viz.backend.transport import ClassAtoms, GroupTransport, transport_group
 from hara_viz.credit import CreditConfig, OutcomeClass
@@ -14,6 +16,14 @@ from hara_viz.types import GroupKey, Rollout
 from hara_viz.ui import data, state
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.quote import words_at
+
+
+class NamedAtom(NamedTuple):
+    """An atom in words."""
+
+    text: str
+    mentions: tuple[Mention, ...]
+    """The real tokens that stand for it, nearest first: `row` of the group, own `token`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +84,19 @@ def mentions_text(view: GroupView, atoms: ClassAtoms, index: int, limit: int = 3
     return " / ".join(found.values())
 
 
-def atom_names(view: GroupView, success: bool) -> dict[int, str]:
-    """The words that stand for each atom that plans of an outcome lead to, by column.
+def named_atoms(view: GroupView, success: bool) -> dict[int, NamedAtom]:
+    """The atoms that plans of an outcome lead to, by column, as the Transport page shows them.
 
-    What the Transport page writes beside them, so that an atom has one name everywhere; empty where
-    the run does not keep the states that the words are found with.
+    So that an atom has one name everywhere; empty where the run does not keep the states that the
+    words are found with.
     """
     shown = transport_view(view)
     target = None if shown is None else shown.transport.target.get(success)
     if target is None:
         return {}
     return {
-        atom.index: mentions_text(view, target, place) for place, atom in enumerate(target.atoms)
+        atom.index: NamedAtom(mentions_text(view, target, place), atom.mentions)
+        for place, atom in enumerate(target.atoms)
     }
 
 

@@ -33,11 +33,16 @@ def test_an_atom_bears_one_name_on_every_page(changes: dict[str, str]) -> None:
     names = {atom.name: atom.text for atom in plan.atoms}
     assert len(names) == len(plan.atoms) and all(names.values())
 
-    inspected = table_of(open_app(link), "atom")
+    rollouts = open_app(link)
+    inspected, likened = table_of(rollouts, "atom"), table(rollouts, "inspector.matches")
     assert len(inspected) > 0
     assert (
         dict(zip(inspected["atom"], inspected["stands for"], strict=True)).items() <= names.items()
     )
+    # What it is likened to in the other rollouts are the words that the nearest atom is named by.
+    quoted = {text.split("⟦")[1].split("⟧")[0].strip().lower() for text in likened["text"]}
+    first = [word.lower() for word in words_of(names[inspected["atom"][0]])]
+    assert quoted <= set(first), "at most two others, and a name has three words"
     # The shares are those of the plan's row.
     row = dict(zip([atom.name for atom in plan.atoms], plan.shares[TOKEN], strict=True))
     for atom, share in zip(inspected["atom"], inspected["share"], strict=True):
