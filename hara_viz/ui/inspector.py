@@ -188,6 +188,7 @@ def _similar(view: GroupView, states: HiddenStates, row: int, token: int) -> Non
         row_height=26,
         columns={
             "rollout": st.column_config.NumberColumn(width=50),
+            "right": st.column_config.TextColumn(width=42),
             "cosine": st.column_config.NumberColumn(format="%.3f", width=52),
         },
     )
@@ -202,12 +203,12 @@ def similar_frame(view: GroupView, found: Sequence[SimilarToken]) -> pd.DataFram
         rows.append(
             {
                 "rollout": sibling.sample,
-                "": sign[view.success(sibling)],
+                "right": sign[view.success(sibling)],
                 "cosine": match.similarity,
                 "text": _in_context(sibling, match.token, 8),
             }
         )
-    return pd.DataFrame(rows, columns=["rollout", "", "cosine", "text"])
+    return pd.DataFrame(rows, columns=["rollout", "right", "cosine", "text"])
 
 
 def _states(view: GroupView) -> HiddenStates | None:

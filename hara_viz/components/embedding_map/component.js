@@ -51,7 +51,8 @@ export class EmbeddingMap {
   }
 
   button(text, label, click) {
-    return make("button", { type: "button", text, title: label, "aria-label": label, on: { click } });
+    const name = `${text}: ${label}`; // what is read aloud holds what is seen
+    return make("button", { type: "button", text, title: label, "aria-label": name, on: { click } });
   }
 
   toggle(name, label) {

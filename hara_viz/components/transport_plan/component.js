@@ -36,7 +36,8 @@ export class TransportPlan {
     this.bitmap = new MatrixBitmap();
     this.title = make("span", {});
     const button = (text, label, on) =>
-      make("button", { type: "button", text, title: label, "aria-label": label, on: { click: on } });
+      // What is read aloud holds what is seen.
+      make("button", { type: "button", text, title: label, "aria-label": `${text}: ${label}`, on: { click: on } });
     this.bar = make("div", {
       class: "bar",
       children: [

@@ -16,7 +16,11 @@ const SLICES = 14;
 export class Ribbons {
   // `point(place, event)`, `pick(token)`, `pickAtom(atom)`: what the reader does here.
   constructor({ point, pick, pickAtom, sentence }) {
-    this.canvas = make("canvas", { class: "ribbons", role: "img" });
+    this.canvas = make("canvas", {
+      class: "ribbons",
+      role: "img",
+      "aria-label": "Ribbons from the tokens of the span to the atoms that they flow to",
+    });
     this.label = make("span", { class: "dim" });
     const button = (text, label, step) =>
       make("button", {
