@@ -7,6 +7,7 @@ import streamlit as st
 
 from hara_viz.analysis.learning_curves import METRICS, interval_text, title_of
 from hara_viz.backend.compare import Comparison, compare_checkpoints
+from hara_viz.export import Origin
 from hara_viz.plots.learning_curves import CurveSeries, learning_curves
 from hara_viz.ui import data
 from hara_viz.ui.click_table import click_table
@@ -19,6 +20,7 @@ from hara_viz.ui.compare_reads import (
     credit_step,
     take_steps,
 )
+from hara_viz.ui.export_buttons import CHART, report_download, table_downloads
 from hara_viz.ui.words import count, number
 
 K_KEY = "compare.k"
@@ -31,7 +33,7 @@ def curves_view(chosen: Chosen) -> None:
     titles = {name: title_of(metric, found.k) for name, metric in METRICS.items()}
     marks = {"A": place_of(chosen, chosen.a), "B": place_of(chosen, chosen.b)}
     figure = learning_curves(drawn, series_of(found), titles=titles, marks=marks)
-    st.plotly_chart(figure, key="compare.curves", config={"displaylogo": False})
+    st.plotly_chart(figure, key="compare.curves", config=CHART)
     _notes(chosen, found)
     _go_on_reading(chosen)
     click_table(
@@ -46,6 +48,10 @@ def curves_view(chosen: Chosen) -> None:
             "Entropy (nats)": st.column_config.TextColumn(width=135),
         },
     )
+    with st.container(horizontal=True, gap="small"):
+        report_download(tuple(chosen.runs))
+        origin = Origin(runs=tuple(chosen.runs))
+        table_downloads(lambda: curve_frame(found), lambda: origin, name="checkpoints")
     st.caption(
         "Means over problems with 95 % bootstrap intervals over problems (percentiles of 4,000 "
         "resamples). Novelty is that of the credit that a run keeps, else of the sidebar's credit. "

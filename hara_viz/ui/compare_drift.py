@@ -22,6 +22,7 @@ from hara_viz.ui import state
 from hara_viz.ui.compare_choice import Chosen
 from hara_viz.ui.compare_reads import Step, ask, asked, take_steps
 from hara_viz.ui.compare_sides import spot_of
+from hara_viz.ui.export_buttons import CHART
 from hara_viz.ui.words import count
 
 MOST = 24
@@ -62,9 +63,9 @@ def drift_view(chosen: Chosen) -> None:
     left, right = st.columns(2, gap="small")
     labels = [c.label for c in checkpoints]
     figure = matrix_figure(found.distance, labels, label="Distance (diagonal: null)", digits=3)
-    left.plotly_chart(figure, key="compare.drift.matrix", config={"displaylogo": False})
+    left.plotly_chart(figure, key="compare.drift.matrix", config=CHART)
     curve = drift_curve(drift_lines(checkpoints, found))
-    right.plotly_chart(curve, key="compare.drift.curve", config={"displaylogo": False})
+    right.plotly_chart(curve, key="compare.drift.curve", config=CHART)
     st.dataframe(
         drift_frame(checkpoints, found),
         hide_index=True,

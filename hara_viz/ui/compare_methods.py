@@ -25,6 +25,7 @@ from hara_viz.ui.compare_choice import Chosen
 from hara_viz.ui.compare_reads import Step, ask, asked, take_steps
 from hara_viz.ui.compare_same import usage_frame
 from hara_viz.ui.compare_sides import SideView, both_sides, config_of
+from hara_viz.ui.export_buttons import CHART
 from hara_viz.ui.words import count, inert
 
 _CHUNK = 4
@@ -122,11 +123,11 @@ def _matrices(methods: Sequence[Method], groups: Sequence[GroupMethods]) -> None
         for matrix in (found.ranks, found.moved)
     )
     figure = matrix_figure(ranks, labels, label="Rank correlation of the weights", signed=True)
-    left.plotly_chart(figure, key="compare.methods.ranks", config={"displaylogo": False})
+    left.plotly_chart(figure, key="compare.methods.ranks", config=CHART)
     figure = matrix_figure(
         100 * moved, labels, label="Share of the weight that lies elsewhere, %", digits=0
     )
-    right.plotly_chart(figure, key="compare.methods.moved", config={"displaylogo": False})
+    right.plotly_chart(figure, key="compare.methods.moved", config=CHART)
     st.dataframe(
         methods_frame(methods, found),
         hide_index=True,

@@ -4,24 +4,26 @@ run, version and credit it is of.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from hara_viz.analysis.signals import SIGNALS
+from hara_viz.backend.compare_report import compare_runs
 from hara_viz.export import (
     Origin,
     csv_bytes,
     origin_of,
     parquet_bytes,
+    report_page,
     rows_of,
     tokens_table,
     weights_bytes,
 )
 from hara_viz.export.heatmap_svg import heatmap_svg
-from hara_viz.ui import state
+from hara_viz.ui import data, state
 from hara_viz.ui.further import values_of
 from hara_viz.ui.group_view import GroupView
 
@@ -77,6 +79,21 @@ def table_downloads(
                 lambda make=make: make(table(), origin()),
                 f"{name}{suffix}", "application/octet-stream", f"{name}{suffix}",
             )  # fmt: skip
+
+
+def report_download(names: Sequence[str]) -> None:
+    """A comparison of runs as one HTML page: curves, and paired tests of the ends.
+
+    Args:
+        names: of the runs.
+    """
+    _button(
+        "Report (html)",
+        lambda: report_page(compare_runs([data.run(name) for name in names])),
+        "comparison.html", "text/html", "report",
+        help="Curves, figures and paired tests in one file that opens without a server. "
+        "`hara-viz compare … --tokens --out` adds novelty, drift and patterns.",
+    )  # fmt: skip
 
 
 def origin(view: GroupView) -> Origin:

@@ -12,6 +12,7 @@ from hara_viz.credit import CreditConfig
 from hara_viz.plots.state_map import state_map_3d
 from hara_viz.ui import state
 from hara_viz.ui.bus import heard
+from hara_viz.ui.export_buttons import CHART
 from hara_viz.ui.lasso import take_lasso
 from hara_viz.ui.map_data import ShownMap, colouring
 from hara_viz.ui.quote import words_of_span
@@ -144,5 +145,5 @@ def _space(shown: ShownMap) -> None:
         atom_texts=atom_texts(shown),
         lit=lit_point(shown),
     )
-    st.plotly_chart(figure, key="map.space")
+    st.plotly_chart(figure, key="map.space", config=CHART)
     st.caption("Points in space show their text, but cannot be picked: the plane can.")

@@ -47,3 +47,10 @@ def test_tables_leave_the_app(app_url: str, open_page) -> None:
     rows = list(csv.DictReader(io.StringIO(text)))
     assert {row["run"] for row in rows} == {"small", "no-states"}
     assert all(row["made_by"].startswith("HarA-Viz") for row in rows)
+
+
+def test_a_comparison_leaves_the_app(app_url: str, open_page) -> None:
+    page = open_page(f"{app_url}/compare?run=small")
+    report = downloaded(page, "Report (html)").read_text(encoding="utf-8")
+    assert "Learning curves" in report and "cite arXiv:2610.04344" in report
+    assert "<script" not in report
