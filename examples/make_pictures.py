@@ -12,6 +12,7 @@ import argparse
 import html
 import io
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -37,6 +38,9 @@ PICTURES = ROOT / "docs" / "pictures"
 READY = (
     "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 )
+
+AT_WORK = re.compile(r"is being computed|runs? are done\)")
+"""What pages say while they compute beside the app."""
 
 
 class Shot(NamedTuple):
@@ -106,9 +110,9 @@ def shoot(page: Page, address: str, tab: str | None = None) -> bytes:
     """A PNG of a page once it has come to rest."""
     page.goto(address)
     page.wait_for_selector(READY, timeout=90_000)
-    page.get_by_text("is being computed").wait_for(state="hidden", timeout=180_000)
+    page.get_by_text(AT_WORK).first.wait_for(state="hidden", timeout=180_000)
     page.wait_for_timeout(6_000)  # components paint after the script has ended
-    page.get_by_text("is being computed").wait_for(state="hidden", timeout=180_000)
+    page.get_by_text(AT_WORK).first.wait_for(state="hidden", timeout=180_000)
     page.wait_for_selector(READY, timeout=90_000)
     if tab is not None:
         page.get_by_role("tab", name=tab).or_(page.get_by_role("radio", name=tab)).first.click()
