@@ -1,51 +1,37 @@
-"""Makes the animated tour of the README: screenshots of the app on the demo, one after another.
+"""Makes the animated tour of the README out of the screenshots that `make_pictures` took.
 
     python -m examples.make_tour
 
-Needs Chromium (HARA_VIZ_CHROMIUM or on the path) and Pillow, which Streamlit brings along.
+Needs Pillow, which Streamlit brings along.
 """
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
-from playwright.sync_api import sync_playwright
 
-from examples.make_pictures import (
-    PICTURES,
-    Shot,
-    address_of,
-    demo_run,
-    find_chromium,
-    running_app,
-    shoot,
-)
+from examples.make_pictures import PICTURES
 
-STOPS = (
-    ("Each rollout of a group, coloured by novelty", Shot()),
-    (
-        "A token pinned: what it gains or loses against uniform GRPO",
-        Shot(query=(("rollout", "0"), ("token", "24"), ("signal", "shift"))),
-    ),
-    ("The plan that moves a rollout onto its barycenter", Shot("transport")),
-    (
-        "The barycenter as text: what the policy usually does",
-        Shot("transport", tab="What it usually does"),
-    ),
-    ("Hidden states, rollouts as lines, atoms as diamonds", Shot("embedding")),
-    ("What changed between checkpoints", Shot("compare")),
-    ("The method, step by step, on your own group", Shot("learn", tab="Barycenter and plan")),
-)
+STOPS = {
+    "rollouts": "Each rollout of a group, coloured by novelty",
+    "pinned": "A token pinned: what it gains or loses against uniform GRPO",
+    "transport": "The plan that moves a rollout onto its barycenter",
+    "transport-text": "The barycenter as text: what the policy usually does",
+    "embedding": "Hidden states of all rollouts, atoms as diamonds",
+    "compare": "What changed between checkpoints",
+    "learn": "The method, step by step, on your own group",
+}
+"""Picture -> the line below it."""
+
 SIZE, CAPTION = (960, 600), 34
 SECONDS = 2.6
 MOST_BYTES = 2_000_000
 
 
-def frame(png: bytes, caption: str, number: int) -> Image.Image:
+def frame(screenshot: Image.Image, caption: str, number: int) -> Image.Image:
     """A screenshot with a line below it."""
-    picture = Image.open(io.BytesIO(png)).convert("RGB").resize(SIZE, Image.Resampling.LANCZOS)
+    picture = screenshot.convert("RGB").resize(SIZE, Image.Resampling.LANCZOS)
     whole = Image.new("RGB", (SIZE[0], SIZE[1] + CAPTION), "#1c2430")
     whole.paste(picture, (0, 0))
     words = ImageDraw.Draw(whole)
@@ -63,7 +49,7 @@ def save(frames: list[Image.Image], path: Path) -> None:
     sheet = Image.new("RGB", (SIZE[0], len(frames) * (SIZE[1] + CAPTION)))
     for number, one in enumerate(frames):
         sheet.paste(one, (0, number * one.height))
-    palette = sheet.quantize(colors=200, method=Image.Quantize.MAXCOVERAGE)
+    palette = sheet.quantize(colors=255, method=Image.Quantize.MEDIANCUT)
     reduced = [f.quantize(palette=palette, dither=Image.Dither.NONE) for f in frames]
     reduced[0].save(
         path,
@@ -78,16 +64,10 @@ def save(frames: list[Image.Image], path: Path) -> None:
 
 
 def main() -> None:
-    run, chromium = demo_run(), find_chromium()
-    PICTURES.mkdir(parents=True, exist_ok=True)
-    with running_app() as base, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="light")
-        frames = [
-            frame(shoot(page, address_of(base, shot, run), shot.tab), caption, number)
-            for number, (caption, shot) in enumerate(STOPS, 1)
-        ]
-        browser.close()
+    frames = [
+        frame(Image.open(PICTURES / f"{name}.png"), caption, number)
+        for number, (name, caption) in enumerate(STOPS.items(), 1)
+    ]
     save(frames, PICTURES / "tour.gif")
 
 
