@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -57,7 +58,7 @@ def _part(run: Run, part: str) -> pd.DataFrame:
     entropy = _list_means(table.column("entropy"))
     if np.isnan(entropy).all() and run.readers:  # perhaps its own checkpoint read it later
         rollouts = [r for group in run.load_part(part) for r in group.rollouts]
-        entropy = np.array([np.mean(r.entropy) if r.entropy else np.nan for r in rollouts])
+        entropy = np.array([_mean(r.entropy) for r in rollouts])
     return pd.DataFrame(
         {
             "global_step": table.column("global_step").to_pylist(),
@@ -70,16 +71,22 @@ def _part(run: Run, part: str) -> pd.DataFrame:
 
 
 def _list_means(column: pa.ChunkedArray) -> np.ndarray:
-    """The mean of each list, NaN for a null or an empty one."""
+    """The mean of what is known in each list (NaN: not sampled); NaN where nothing is."""
     parts: list[np.ndarray] = []
     for chunk in column.chunks:
         counts = np.asarray(chunk.value_lengths().fill_null(0), np.int64)
         values = np.asarray(chunk.flatten().fill_null(float("nan")), np.float64)
-        ends = np.cumsum(counts)
-        sums = np.r_[0.0, np.cumsum(values)]
-        totals = sums[ends] - sums[ends - counts]
-        parts.append(np.divide(totals, counts, out=np.full(len(counts), np.nan), where=counts > 0))
+        known, ends = np.isfinite(values), np.cumsum(counts)
+        running = np.cumsum([np.where(known, values, 0.0), known], axis=1)
+        running = np.hstack([np.zeros((2, 1)), running])
+        total, n = running[:, ends] - running[:, ends - counts]
+        parts.append(np.divide(total, n, out=np.full(len(counts), np.nan), where=n > 0))
     return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _mean(values: Sequence[float] | None) -> float:
+    known = [v for v in values or () if np.isfinite(v)]
+    return float(np.mean(known)) if known else float("nan")
 
 
 def _counts(answers: pd.Series) -> tuple[int, ...]:

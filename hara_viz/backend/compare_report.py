@@ -84,6 +84,9 @@ def compare_runs(
         InvalidInputError: nothing to compare, or k or the rule is out of range.
     """
     groups = _named(runs)
+    place = {c.place.run: number for number, c in enumerate(outline(groups))}
+    ordered = sorted(zip(runs, groups, strict=True), key=lambda pair: place.get(pair[1].name, -1))
+    runs, groups = [run for run, _ in ordered], [own for _, own in ordered]
     read = {
         name: read_answers(run, report)
         for name, run in zip((g.name for g in groups), runs, strict=True)
@@ -149,6 +152,7 @@ def _with_novelty(
             found = read_credit(run)
         except HaraError as error:
             notes.append(str(error))
+            patterns = pd.DataFrame()
             continue
         own = found.groups.astype({"global_step": "Int64"})
         read[of_run.name] = read[of_run.name].merge(own, on=keys, how="left")

@@ -15,6 +15,7 @@ import torch
 from hara_viz.backend.group_credit import GroupCredit, credit_of, is_whole
 from hara_viz.backend.recorded import recorded_baseline
 from hara_viz.credit import Credit, CreditConfig
+from hara_viz.credit.baseline import baseline_advantages
 from hara_viz.errors import InvalidInputError
 from hara_viz.store import CreditWriter, Run, describe_credit, load_credit
 from hara_viz.types import (
@@ -169,6 +170,10 @@ def kept_credit(
     if credit is None:
         return None
     group = run.load_group(key)
+    given = recorded_baseline(run, group, config)
+    expected = baseline_advantages(group.rewards, config.baseline) if given is None else given
+    if not torch.equal(credit.baseline, expected.float()):  # the trainer's own no longer holds
+        return None
     offsets = torch.tensor([0, *accumulate(len(r.completion_ids) for r in group.rollouts)])
     return GroupCredit(group=group, credit=credit, offsets=offsets, layer=layer, config=config)
 

@@ -37,6 +37,11 @@ class GroupCredit:
         """The part of a packed tensor that belongs to one rollout."""
         return values[int(self.offsets[row]) : int(self.offsets[row + 1])]
 
+    def own_of_row(self, values: Tensor, row: int) -> Tensor:
+        """The same over the tokens that the policy sampled; the others hold 0 and mean nothing."""
+        own = torch.tensor(_own_tokens(self.group.rollouts[row]), dtype=torch.bool)
+        return self.of_row(values, row)[own]
+
 
 def credit_of(
     group: RolloutGroup,
@@ -83,8 +88,9 @@ def _solve(
     n, lengths = len(rewards), [len(rollout.completion_ids) for rollout in group.rollouts]
     masks = [_own_tokens(rollout) for rollout in group.rollouts]
     own = torch.tensor([sampled for mask in masks for sampled in mask], dtype=torch.bool)
+    packed = _packed_states(states, group, own)
     credit = assign_credit_packed(
-        _packed_states(states, group, own).repeat(n, 1),
+        packed if n == 1 else packed.repeat(n, 1),  # a single one stays mapped from disk
         torch.tensor([0, *accumulate([sum(mask) for mask in masks] * n)]),
         torch.cat(list(rewards)),
         torch.arange(n).repeat_interleave(len(group)),

@@ -38,13 +38,15 @@ def staging(out: Path) -> Iterator[Path]:
         ) from error
     lock = FileLock(folder / ".lock", f"an import to {out}")
     try:
+        if not (folder / ".lock").exists():  # the import before this one has just removed it
+            raise StoreError(f"another import to {out} has just ended; try again")
         for left in folder.iterdir():
             if left.is_dir():
                 shutil.rmtree(left)
         yield folder
     finally:
+        shutil.rmtree(folder, ignore_errors=True)  # while it is ours
         lock.release()
-        shutil.rmtree(folder, ignore_errors=True)
         _remove_empty(made)
 
 

@@ -25,7 +25,10 @@ def recorded_baseline(run: Run, group: RolloutGroup, config: CreditConfig) -> Te
     or overrode a verdict of the group, or asked for another rule than the default.
     """
     values = [rollout.recorded_advantage for rollout in group.rollouts]
-    if config.baseline != CreditConfig().baseline or rewards_changed(run, group.key):
+    # The trainer never asked for a rule: whatever its config names, A_r was its own.
+    own = trainer_config(run)
+    unasked = {CreditConfig().baseline, *(() if own is None else (own.baseline,))}
+    if config.baseline not in unasked or rewards_changed(run, group.key):
         return None
     known = [value for value in values if value is not None]
     return torch.tensor(known, dtype=torch.float64) if len(known) == len(values) else None

@@ -187,10 +187,9 @@ def _rollout_line(
     rollout: Rollout, row: int, found: GroupCredit | None, threshold: float
 ) -> RolloutLine:
     weights = novelty = None
-    if found is not None and len(rollout.completion_ids):
-        of_tokens = found.of_row(found.credit.weights, row)
+    if found is not None and len(of_tokens := found.own_of_row(found.credit.weights, row)):
         weights = (float(of_tokens.min()), float(of_tokens.max()))
-        novelty = float(found.of_row(found.credit.novelty, row).mean())
+        novelty = float(found.own_of_row(found.credit.novelty, row).mean())
     return RolloutLine(
         sample=rollout.sample,
         reward=rollout.reward,

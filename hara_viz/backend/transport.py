@@ -196,11 +196,6 @@ def row_values(run: Run, found: GroupCredit, only: tuple[int, ...] | None = None
         torch.tensor([0, *np.cumsum([int(mask.sum()) for mask in masks])]),
         group.rewards,
         torch.zeros(len(group), dtype=torch.int64),
-        reasoning_step=None,
-        logprobs=None,
-        entropy=None,
-        anchor_states=None,
-        baseline_advantages=None,
     )
     (rows,) = group_rows(batch, config)
     center = group_center(batch, rows, config)

@@ -64,11 +64,11 @@ def build_batch(
     rewards: Tensor,
     group_index: Tensor,
     *,
-    reasoning_step: Tensor | None,
-    logprobs: Tensor | None,
-    entropy: Tensor | None,
-    anchor_states: Tensor | None,
-    baseline_advantages: Tensor | None,
+    reasoning_step: Tensor | None = None,
+    logprobs: Tensor | None = None,
+    entropy: Tensor | None = None,
+    anchor_states: Tensor | None = None,
+    baseline_advantages: Tensor | None = None,
 ) -> PackedBatch:
     """Check and gather the inputs of `assign_credit_packed`.
 

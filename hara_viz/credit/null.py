@@ -95,17 +95,7 @@ def novelty_null(
     check_at_least("n_shuffles", n_shuffles, 1)
     if spans.shape != states.shape[:1]:
         raise ShapeError(f"spans: got {tuple(spans.shape)}, expected one of {len(states)} tokens")
-    batch = build_batch(
-        states,
-        offsets,
-        rewards,
-        group_index,
-        reasoning_step=None,
-        logprobs=None,
-        entropy=None,
-        anchor_states=anchor_states,
-        baseline_advantages=None,
-    )
+    batch = build_batch(states, offsets, rewards, group_index, anchor_states=anchor_states)
     check_signal_inputs(batch, replace(config, granularity="token"))
     elements = _Elements.build(batch, spans)
     seen = torch.full((elements.n,), torch.nan, dtype=torch.float64)

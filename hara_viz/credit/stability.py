@@ -75,17 +75,7 @@ def novelty_stability(
     check_hara(config, "starts")
     if len(set(seeds)) != len(seeds) or len(seeds) < 2:
         raise InvalidInputError(f"seeds are {list(seeds)}; give at least two different ones")
-    batch = build_batch(
-        states,
-        offsets,
-        rewards,
-        group_index,
-        reasoning_step=None,
-        logprobs=None,
-        entropy=None,
-        anchor_states=anchor_states,
-        baseline_advantages=None,
-    )
+    batch = build_batch(states, offsets, rewards, group_index, anchor_states=anchor_states)
     check_signal_inputs(batch, replace(config, granularity="token"))
     novelty = torch.full((len(seeds), len(states)), torch.nan, device=states.device)
     ranks, classes = novelty.clone(), list[ClassStability]()

@@ -76,7 +76,7 @@ def heatmap_svg(found: GroupCredit, signal: Signal, values: np.ndarray, origin: 
         f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
         'font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="12" fill="#1c2430">'
         f"<title>{_text(signal.label)} of each token, group {_text(found.group.key.problem_id)}"
-        f"</title><metadata>{_text(origin.as_json)}</metadata>"
+        f"</title><metadata>{html.escape(inert(origin.as_json))}</metadata>"
         f'<rect width="100%" height="100%" fill="#ffffff"/>'
         f"{_legend(signal, low, high)}{''.join(parts)}"
         f'<text x="{_LEFT}" y="{height - 12:.0f}" font-size="10" fill="#5b6472">'

@@ -73,5 +73,9 @@ def _swap(temporary: Path, out: Path) -> None:
     old = out.with_name(f".{out.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     os.rename(out, old)
-    os.rename(temporary, out)
+    try:
+        os.rename(temporary, out)
+    except OSError:
+        os.rename(old, out)
+        raise
     shutil.rmtree(old)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from hara_viz.analysis.figures import group_table
 from hara_viz.analysis.signals import SIGNALS, signal_values
-from hara_viz.backend.credit import GroupCredit, credit_of, kept_or_computed
+from hara_viz.backend.credit import GroupCredit, credit_group, kept_or_computed
 from hara_viz.credit import CreditConfig
 from hara_viz.errors import InvalidInputError
 from hara_viz.export.origin import layer_of, origin_of
@@ -115,7 +115,7 @@ def _credits(
         except InvalidInputError:
             # The rest of a row is known all the same: rewards, text, entropy.
             plain = CreditConfig(signal="uniform", success_threshold=config.success_threshold)
-            yield credit_of(run.load_group(key), None, plain)
+            yield credit_group(run, key, plain)
     report(Progress(stage="tables", done=len(keys), total=len(keys), unit="groups"))
 
 
@@ -131,7 +131,7 @@ def _key_row(rollout: Rollout) -> dict[str, Any]:
 
 def _rollout_row(found: GroupCredit, row: int) -> dict[str, Any]:
     rollout, credit = found.group.rollouts[row], found.credit
-    weights, novelty = (found.of_row(v, row).double() for v in (credit.weights, credit.novelty))
+    weights, novelty = (found.own_of_row(v, row).double() for v in (credit.weights, credit.novelty))
     # Uniform GRPO has no novelty: unknown, not 0.
     has_novelty = found.config.signal == "hara" and len(novelty) > 0
     return {

@@ -198,10 +198,16 @@ def _table(group: RolloutGroup, credit: Credit | None) -> pa.Table:
 
 
 def _mean_novelty(group: RolloutGroup, credit: Credit | None) -> float | None:
-    """Over the tokens that the policy sampled; None if there are none."""
+    """Over the tokens that the policy sampled in scored rollouts; None if there are none."""
     if credit is None:
         return None
-    masks = (r.sampled_mask or (True,) * len(r.completion_ids) for r in group.rollouts)
+    masks = (
+        (
+            r.reward is not None and r.reward == r.reward and own
+            for own in r.sampled_mask or (True,) * len(r.completion_ids)
+        )
+        for r in group.rollouts
+    )
     own = torch.tensor([sampled for mask in masks for sampled in mask], dtype=torch.bool)
     return float(credit.novelty[own].mean()) if bool(own.any()) else None
 

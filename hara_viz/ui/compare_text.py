@@ -128,7 +128,12 @@ def _fill_in(side: SideView, missing: Sequence[Checkpoint]) -> None:
 
 def _launch(run: str, weights: str) -> None:
     try:
-        arguments = {"run": run, "model": model_of(weights, roots()), "layers": (-1,)}
+        arguments = {
+            "run": run,
+            "model": model_of(weights, roots()),
+            "layers": (-1,),
+            "roots": [str(root) for root in roots().allowed],
+        }
         jobs.start("states", arguments, roots().jobs)
     except HaraError as error:
         st.toast(inert(str(error)), icon=":material/error:")

@@ -88,7 +88,8 @@ def _runs_below(folder: Path | None) -> tuple[RunSummary, ...]:
 
 
 def _stamp(folder: Path) -> int:
-    places = (folder, *(folder / watched for watched in _WATCHED))
+    read = (place for kind in ("states", "logprobs") for place in (folder / kind).glob("*"))
+    places = (folder, *(folder / watched for watched in _WATCHED), *read)
     return max((p.stat().st_mtime_ns for p in places if p.exists()), default=0)
 
 

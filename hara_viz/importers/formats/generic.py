@@ -184,7 +184,7 @@ def _parts(record: Record) -> dict[str, float | None] | None:
 
 def _reward(record: Record, parts: Mapping[str, float | None] | None) -> float | None:
     said = first(record, REWARDS)
-    if said is not None or not parts:
+    if said is not None or not parts or any(name in record for name in REWARDS):
         return number(said, "reward")
     known = [value for value in parts.values() if value is not None]
     return sum(known) if known else None

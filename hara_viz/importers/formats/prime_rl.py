@@ -110,12 +110,16 @@ def _branches(trace: Mapping[str, Any]) -> Iterable[_Branch]:
         if parent is not None and not (type(parent) is int and 0 <= parent < place):
             raise UnusableRowError("a node whose parent does not come before it", shown(parent))
         parents.append(parent)
+    n_steps = 0
     for leaf in sorted(set(range(len(nodes))) - {p for p in parents if p is not None}):
         way: list[int] = []
         place: int | None = leaf
         while place is not None:
             way.append(place)
             place = parents[place]
+        n_steps += len(way)
+        if n_steps > _MAX_NODES:
+            raise UnusableRowError("branches of too many nodes", f"over {_MAX_NODES}")
         way.reverse()
         yield _Branch(leaf, tuple(nodes[n] for n in way), tuple(way))
 
