@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ import numpy as np
 from hara_viz.components.shared.cells import ShownCell
 from hara_viz.components.transport_plan import AtomLabel, encode, plan_frame
 
+Visit = Callable[[Any, str], dict[str, float]]
+"""Opens an address in a browser context and gives figures in milliseconds."""
 TARGET_MS = 2000.0
 ROOT = Path(__file__).parents[1]
 PAGE = """
@@ -95,12 +97,12 @@ def synthetic_frame(n_tokens: int, n_atoms: int) -> bytes:
 
 
 @contextmanager
-def page_server(folder: Path) -> Iterator[str]:
-    """The page, served by Streamlit on a free port."""
+def page_server(folder: Path, page: str) -> Iterator[str]:
+    """A page, served by Streamlit on a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    (folder / "page.py").write_text(PAGE, encoding="utf-8")
+    (folder / "page.py").write_text(page, encoding="utf-8")
     command = [
         *(sys.executable, "-m", "streamlit", "run", str(folder / "page.py")),
         *("--server.port", str(port), "--server.address", "127.0.0.1"),
@@ -130,7 +132,7 @@ def _wait(address: str) -> None:
     raise TimeoutError("the page's server did not start")
 
 
-def measure(address: str, runs: int) -> dict[str, float]:
+def measure(address: str, runs: int, visit: Visit) -> dict[str, float]:
     """Medians in milliseconds over `runs` visits after a first one."""
     from playwright.sync_api import sync_playwright
 
@@ -141,7 +143,7 @@ def measure(address: str, runs: int) -> dict[str, float]:
             executable_path=path, args=["--no-sandbox", "--disable-gpu"]
         )
         context = browser.new_context(viewport={"width": 1280, "height": 800})
-        visits = [_visit(context, address) for _ in range(runs + 1)][1:]
+        visits = [visit(context, address) for _ in range(runs + 1)][1:]
         browser.close()
     return {name: round(statistics.median(v[name] for v in visits), 1) for name in visits[0]}
 
@@ -178,8 +180,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "plan.bin").write_bytes(data)
-        with page_server(folder) as address:
-            figures = measure(address, chosen.runs)
+        with page_server(folder, PAGE) as address:
+            figures = measure(address, chosen.runs, _visit)
     figures = {"tokens": chosen.tokens, "atoms": chosen.atoms, "bytes": len(data), **figures}
     for label, value in figures.items():
         print(f"{label:18} {value:>12,}")

@@ -5,10 +5,12 @@ import streamlit as st
 from hara_viz.ui.empty import explain_no_group
 from hara_viz.ui.frame import inside_frame
 from hara_viz.ui.group_view import selected_group
+from hara_viz.ui.joint_data import shown_joint
+from hara_viz.ui.joint_view import joint_view
 from hara_viz.ui.lasso import lasso_table
 from hara_viz.ui.link_notes import link_notes
 from hara_viz.ui.map_data import shown_map
-from hara_viz.ui.map_form import map_form
+from hara_viz.ui.map_form import GROUP, map_form
 from hara_viz.ui.map_quality import quality_figures
 from hara_viz.ui.map_view import map_view
 
@@ -19,7 +21,14 @@ if view is None:
     explain_no_group()
     st.stop()
 
-shown = shown_map(view, map_form(view))
+form = map_form(view)
+if form.scope != GROUP:
+    joint = shown_joint(view, form)
+    if joint is not None:
+        joint_view(joint, view)
+    st.stop()
+
+shown = shown_map(view, form)
 if shown is not None:
     map_view(shown)
     quality_figures(shown)

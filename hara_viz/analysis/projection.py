@@ -5,8 +5,8 @@ Knows nothing of tokens, runs or figures: points [N, D] in, coordinates [N, 2 or
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -86,6 +86,37 @@ def project(
         ShapeError: `points` is not [N, D] with N, D ≥ 1, or `labels` has another length.
         InvalidInputError: a value is not finite, or PCA is given labels.
     """
+    fitted = fit_map(points, config, labels=labels)
+    if landmarks is None or not len(landmarks):
+        return fitted.projection
+    return replace(fitted.projection, landmarks=fitted.place(landmarks))
+
+
+@dataclass(frozen=True, slots=True)
+class FittedMap:
+    """A finished map on which further points can be placed."""
+
+    projection: Projection
+    n_dimensions: int
+    _place: Callable[[np.ndarray], np.ndarray]
+
+    def place(self, points: np.ndarray) -> np.ndarray:
+        """[M, D] -> [M, n_components] float32; the map stays as it is.
+
+        Raises:
+            ShapeError: the points have other dimensions than those of the fit.
+        """
+        if points.ndim != 2 or points.shape[1] != self.n_dimensions:
+            raise ShapeError(
+                f"landmarks have {points.shape[-1]} dimensions, points {self.n_dimensions}"
+            )
+        return np.asarray(self._place(points), dtype=np.float32)
+
+
+def fit_map(
+    points: np.ndarray, config: ProjectionConfig, *, labels: np.ndarray | None = None
+) -> FittedMap:
+    """The map of points [N, D], ready to take more: see `project` for arguments and errors."""
     points = np.ascontiguousarray(points, dtype=np.float32)
     if points.ndim != 2 or 0 in points.shape:
         raise ShapeError(f"points have shape {points.shape}; they must be [N, D], neither empty")
@@ -96,29 +127,20 @@ def project(
     if not np.isfinite(points).all():
         row = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
         raise InvalidInputError(f"point {row} is not finite; leave it out or repair its states")
-    marks = None
-    if landmarks is not None and len(landmarks):
-        if landmarks.shape[1] != points.shape[1]:
-            raise ShapeError(
-                f"landmarks have {landmarks.shape[1]} dimensions, points {points.shape[1]}"
-            )
-        marks = in_metric(landmarks, config.metric)
     points = in_metric(points, config.metric)
     if config.method == "umap" and len(points) >= MIN_UMAP_POINTS:
-        return _umap(points, config, labels, marks)
+        return _umap(points, config, labels)
     axes = principal_axes(points, config.n_components)
-    coordinates, explained = axes.scores(points), axes.shares
     notes = (
         (f"UMAP needs {MIN_UMAP_POINTS} points; {len(points)} are shown by PCA",)
         if config.method == "umap"
         else ()
     )
-    return Projection(
-        coordinates=coordinates,
-        method="pca",
-        explained=explained,
-        notes=notes,
-        landmarks=None if marks is None else axes.scores(marks),
+    found = Projection(
+        coordinates=axes.scores(points), method="pca", explained=axes.shares, notes=notes
+    )
+    return FittedMap(
+        found, points.shape[1], lambda others: axes.scores(in_metric(others, config.metric))
     )
 
 
@@ -213,12 +235,7 @@ def _unit_length(points: np.ndarray) -> np.ndarray:
     return points / np.where(lengths == 0, 1.0, lengths)
 
 
-def _umap(
-    points: np.ndarray,
-    config: ProjectionConfig,
-    labels: np.ndarray | None,
-    marks: np.ndarray | None,
-) -> Projection:
+def _umap(points: np.ndarray, config: ProjectionConfig, labels: np.ndarray | None) -> FittedMap:
     import umap
 
     axes = principal_axes(points, min(MAX_UMAP_DIMENSIONS, *points.shape))
@@ -239,14 +256,18 @@ def _umap(
         n_jobs=1,  # what UMAP does with a fixed seed; named, so that it does not warn
     )
     coordinates = model.fit_transform(reduced, y=labels)
-    placed = None if marks is None else model.transform(axes.scores(marks))
-    return Projection(
+    found = Projection(
         coordinates=np.asarray(coordinates, dtype=np.float32),
         method="umap",
         explained=(float(sum(axes.shares)),),
         notes=notes,
-        landmarks=None if placed is None else np.asarray(placed, dtype=np.float32),
     )
+
+    def place(others: np.ndarray) -> np.ndarray:
+        reduced = axes.scores(in_metric(others, config.metric))
+        return np.asarray(model.transform(reduced))
+
+    return FittedMap(found, points.shape[1], place)
 
 
 def _start(reduced: np.ndarray, n_components: int) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,7 +95,7 @@ def project_groups(
     shown = table.iloc[chosen].reset_index(drop=True)
     labels = None
     if supervised and config.method == "umap":
-        labels = np.array([-1 if s is None else int(s) for s in shown["success"]])
+        labels = outcome_labels(shown["success"])
     projection = project(points[chosen], config, labels=labels, landmarks=landmarks)
     quality = None
     if len(chosen) >= 4:
@@ -129,7 +129,7 @@ def _collect(
             n_missing += 1
             continue
         group = run.load_group(key)
-        some, table = _points_of(group, states, granularity, run.info.success_threshold)
+        some, table = points_of(group, states, granularity, run.info.success_threshold)
         points.append(some)
         tables.append(table)
     if not tables:
@@ -141,9 +141,27 @@ def _collect(
     return np.concatenate(points), pd.concat(tables, ignore_index=True), notes
 
 
-def _points_of(
+def group_points(
+    run: Run, key: GroupKey, layer: int, granularity: str
+) -> tuple[np.ndarray, pd.DataFrame]:
+    """All points [N, D] of one group, and what each of them is.
+
+    Raises:
+        InvalidInputError: the run holds no states of this group.
+    """
+    points, table, _ = _collect(run, [key], layer, granularity, ignore_progress)
+    return points, table
+
+
+def outcome_labels(successes: Iterable[bool | None]) -> np.ndarray:
+    """Labels [N] for a supervised map: 1 right, 0 wrong, −1 unscored."""
+    return np.array([-1 if success is None else int(success) for success in successes])
+
+
+def points_of(
     group: RolloutGroup, states: HiddenStates, granularity: str, threshold: float
 ) -> tuple[np.ndarray, pd.DataFrame]:
+    """The points [N, D] of one group (tokens, or the mean state of each step) and what they are."""
     points: list[np.ndarray] = []
     rows: list[dict[str, object]] = []
     for number, rollout in enumerate(group.rollouts):

@@ -19,6 +19,7 @@ from typing import Any
 
 import hara_viz
 from hara_viz.errors import HaraError, InvalidInputError
+from hara_viz.types import Progress
 
 __all__ = ["SideProcess"]
 
@@ -35,6 +36,8 @@ class SideProcess:
         self._feeder = ThreadPoolExecutor(max_workers=1, thread_name_prefix="side-process")
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
+        self.progress: Progress | None = None
+        """What the call that runs last said; functions with a parameter `report` say something."""
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Queue a call; function, arguments and result travel by pickle.
@@ -58,11 +61,15 @@ class SideProcess:
 
     def _call(self, target: str, arguments: tuple[Any, ...]) -> Any:
         process = self._running()
+        self.progress = None
         assert process.stdin is not None and process.stdout is not None
         try:
             pickle.dump((target, arguments), process.stdin)
             process.stdin.flush()
             kind, answer = pickle.load(process.stdout)
+            while kind == "progress":
+                self.progress = answer
+                kind, answer = pickle.load(process.stdout)
         except (EOFError, OSError, pickle.UnpicklingError) as error:
             process.kill()
             process.wait()

@@ -6,12 +6,14 @@ Ends when its stdin is closed, which happens at the latest when the app ends.
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import pickle
 import signal
 import sys
 import traceback
-from typing import Any
+from functools import partial
+from typing import IO, Any
 
 from hara_viz.errors import HaraError
 
@@ -26,14 +28,22 @@ def main() -> None:
             target, arguments = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        pickle.dump(_answer(target, arguments), answers)
-        answers.flush()
+        _send(answers, _answer(target, arguments, answers))
 
 
-def _answer(target: str, arguments: tuple[Any, ...]) -> tuple[str, Any]:
+def _send(answers: IO[bytes], message: tuple[str, Any]) -> None:
+    pickle.dump(message, answers)
+    answers.flush()
+
+
+def _answer(target: str, arguments: tuple[Any, ...], answers: IO[bytes]) -> tuple[str, Any]:
     module, _, name = target.partition(":")
     try:
-        return "result", getattr(importlib.import_module(module), name)(*arguments)
+        function = getattr(importlib.import_module(module), name)
+        if "report" in inspect.signature(function).parameters:
+            told = partial(_send, answers)
+            return "result", function(*arguments, report=lambda step: told(("progress", step)))
+        return "result", function(*arguments)
     except HaraError as error:
         return "error", error
     except Exception as error:  # noqa: BLE001 - the caller must hear of it, and calls go on

@@ -5,20 +5,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 import torch
 
 from hara_viz.analysis.atoms import atom_centres
-from hara_viz.analysis.projection import Metric, ProjectionConfig, in_metric
-from hara_viz.backend.project import StateMap, project_groups
+from hara_viz.analysis.map_quality import map_quality
+from hara_viz.analysis.projection import Metric, ProjectionConfig, in_metric, project
+from hara_viz.backend.project import StateMap, group_points, outcome_labels, project_groups
 from hara_viz.backend.transport import GroupTransport
 from hara_viz.store import Run, open_run
 from hara_viz.types import GroupKey, RolloutGroup
 
-__all__ = ["GroupMap", "Landmarks", "MapRequest", "atom_landmarks", "map_group"]
+__all__ = ["GroupMap", "Landmarks", "MapRequest", "atom_landmarks", "map_group", "seed_overlaps"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,8 @@ class Landmarks:
 class GroupMap:
     """A map of a group's states."""
 
+    request: MapRequest
+    """What it answers."""
     states: StateMap
     atoms: pd.DataFrame
     """One row per atom: x, y (and z), success, atom (its column in the plans)."""
@@ -79,7 +82,40 @@ def map_group(request: MapRequest, landmarks: Landmarks | None = None) -> GroupM
     atoms = names.copy()
     for axis, name in enumerate("xyz"[: request.projection.n_components]):
         atoms[name] = [] if placed is None else placed[:, axis]
-    return GroupMap(states=states, atoms=atoms)
+    return GroupMap(request=request, states=states, atoms=atoms)
+
+
+def seed_overlaps(request: MapRequest, seeds: tuple[int, ...]) -> tuple[float, ...]:
+    """How far other seeds draw the same points alike: neighbour overlap with the map asked for.
+
+    Returns:
+        For each seed the mean share of a point's k nearest neighbours on the one map that are among
+        its k nearest on the other (k = 10, less on small maps); chance gives k / (N − 1).
+
+    Raises:
+        InvalidInputError: as `map_group`, or fewer than 4 points.
+    """
+    chosen = map_group(
+        request
+    ).states.points  # the choice of points follows the seed, so it is kept
+    run, key = open_run(request.run), GroupKey(*request.key)
+    points, table = group_points(run, key, request.layer, request.granularity)
+    names = ["sample", "token"]
+    rows = table.reset_index().merge(chosen[names], on=names, how="inner")["index"]
+    labels = None
+    if request.supervised and request.projection.method == "umap":
+        labels = outcome_labels(chosen["success"])
+    base = _places(chosen)
+    overlaps: list[float] = []
+    for seed in seeds:
+        config = replace(request.projection, seed=seed)
+        other = project(points[rows], config, labels=labels)
+        overlaps.append(map_quality(base, other.coordinates).overlap)
+    return tuple(overlaps)
+
+
+def _places(points: pd.DataFrame) -> np.ndarray:
+    return points[[axis for axis in "xyz" if axis in points]].to_numpy(np.float32)
 
 
 def atom_landmarks(run: Run, transport: GroupTransport, metric: Metric) -> Landmarks | None:

@@ -14,12 +14,21 @@ from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.widgets import show
 
 OUTCOME, ROLLOUT, POSITION = "outcome", "rollout", "position"
+CHECKPOINT = "checkpoint"
+GROUP, CHECKPOINTS, RUN = "group", "checkpoints", "run"
 _EXTRA = {OUTCOME: "Outcome", ROLLOUT: "Rollout", POSITION: "Position in the rollout"}
+_JOINT = {CHECKPOINT: "Checkpoint", OUTCOME: "Outcome", POSITION: "Position in the rollout"}
+_SCOPES = {
+    GROUP: "this group",
+    CHECKPOINTS: "this problem, all checkpoints",
+    RUN: "all groups of the run",
+}
 _COLOUR, _FORM = "hara.map_colour", "hara.map_form"
 _METHODS = {"umap": "UMAP", "pca": "PCA"}
 _POINTS = {"token": "Tokens", "step": "Reasoning steps"}
 _CAPS = (500, 1000, 2000, 3000, 4000)
 _DEFAULTS: dict[str, Any] = {
+    "scope": GROUP,
     "method": "umap",
     "dimensions": 2,
     "points": "token",
@@ -41,20 +50,25 @@ class MapForm:
     max_points: int
     supervised: bool
     colour: str
-    """Name of a signal, or OUTCOME, ROLLOUT, POSITION."""
+    """Name of a signal, or OUTCOME, ROLLOUT, POSITION, CHECKPOINT."""
+    scope: str
+    """GROUP, CHECKPOINTS or RUN."""
 
 
 def map_form(view: GroupView) -> MapForm:
     """The form; every change is taken up at once, and kept while other pages are looked at."""
-    method, dimensions, points, colour = st.columns([2, 2, 3, 4], gap="small")
+    scope, method, dimensions, points, colour = st.columns([4, 2, 2, 3, 4], gap="small")
+    with scope:
+        _choice("scope", list(_SCOPES), "Groups", _SCOPES)
     with method:
         _choice("method", list(_METHODS), "Map", _METHODS)
     with dimensions:
-        _choice("dimensions", [2, 3], "Dimensions", {2: "plane", 3: "space"})
+        several = _value("scope") != GROUP  # their map is drawn in the plane
+        _choice("dimensions", [2, 3], "Dimensions", {2: "plane", 3: "space"}, disabled=several)
     with points:
         _choice("points", list(_POINTS), "Points", _POINTS)
     with colour:
-        _colour_box(view)
+        _colour_box(view) if _value("scope") == GROUP else _joint_colour_box()
     with st.expander("Advanced"):
         _advanced()
     value = _value
@@ -69,14 +83,17 @@ def map_form(view: GroupView) -> MapForm:
         ),
         granularity=value("points"),
         max_points=int(value("cap")),
-        supervised=bool(value("supervised")) and value("method") == "umap",
-        colour=_colour(view),
+        supervised=bool(value("supervised"))
+        and value("method") == "umap"
+        and value("scope") == GROUP,
+        colour=_colour(view) if value("scope") == GROUP else _joint_colour(),
+        scope=value("scope"),
     )
 
 
 def colour_label(name: str) -> str:
     """The name of a colouring as it is shown."""
-    return _EXTRA.get(name) or SIGNALS[name].label
+    return _EXTRA.get(name) or _JOINT.get(name) or SIGNALS[name].label
 
 
 def _advanced() -> None:
@@ -123,6 +140,25 @@ def _colour(view: GroupView) -> str:
     return signal if view.values(signal) is not None else OUTCOME
 
 
+def _joint_colour_box() -> None:
+    """Signals belong to the credit of one group; a map of many is coloured by what all have."""
+    key = "map.joint_colour"
+    show(key, _joint_colour())
+    st.selectbox(
+        "Colour by",
+        list(_JOINT),
+        key=key,
+        format_func=colour_label,
+        on_change=_keep,
+        args=("joint_colour", key),
+    )
+
+
+def _joint_colour() -> str:
+    chosen = st.session_state.get(_FORM, {}).get("joint_colour")
+    return chosen or (CHECKPOINT if _value("scope") == CHECKPOINTS else OUTCOME)
+
+
 def _take_colour() -> None:
     chosen = st.session_state["map.colour"]
     st.session_state[_COLOUR] = chosen if chosen in _EXTRA else None
@@ -130,7 +166,9 @@ def _take_colour() -> None:
         state.update(signal=chosen)
 
 
-def _choice(name: str, options: list[Any], label: str, words: dict[Any, str]) -> None:
+def _choice(
+    name: str, options: list[Any], label: str, words: dict[Any, str], *, disabled: bool = False
+) -> None:
     key = f"map.{name}"
     show(key, _value(name))
     st.selectbox(
@@ -138,6 +176,7 @@ def _choice(name: str, options: list[Any], label: str, words: dict[Any, str]) ->
         options,
         key=key,
         format_func=lambda option: words.get(option, str(option)),
+        disabled=disabled,
         on_change=_keep,
         args=(name, key),
     )

@@ -22,13 +22,13 @@ from hara_viz.ui.words import inert
 KEY = "map"
 
 _parts = assets()
-_map = component("hara_embedding_map", html=_parts.html, css=_parts.css, js=_parts.js)
+embedding_map = component("hara_embedding_map", html=_parts.html, css=_parts.css, js=_parts.js)
 
 
 def map_view(shown: ShownMap) -> None:
     """The points, the atoms on top, and what was done to get there."""
     if shown.form.projection.n_components == 2:
-        _map(
+        embedding_map(
             key=KEY,
             data=encode(map_frame(shown)),
             on_lasso_change=lambda: take_lasso(heard(KEY, "lasso")),

@@ -89,6 +89,12 @@ def renew_when_done(future: Future[Any], message: str, key: str) -> None:
         line, stop = st.columns([6, 1], vertical_alignment="center")
         line.info(f"{message} {time.monotonic() - since:.0f} s", icon=":material/hourglass_top:")
         stop.button("Stop", key=f"{key}.stop", on_click=_workshop().process.stop)
+        step = _workshop().process.progress
+        if future.running() and step is not None and step.total:
+            st.progress(
+                min(1.0, step.done / step.total),
+                text=f"{step.stage}: {step.done:,} of {step.total:,} {step.unit}",
+            )
 
     with st.container(key=f"{key}.waiting"):
         st.fragment(wait, run_every=1.0)()

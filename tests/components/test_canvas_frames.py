@@ -64,7 +64,7 @@ def state_map() -> MapFrame:
         name="0123",
         rollouts=(
             MapRollout(4, True, HOSTILE_CELLS),
-            MapRollout(9, None, HOSTILE_CELLS[:1]),
+            MapRollout(9, None, HOSTILE_CELLS[:1], group="<b>step 3</b>", here=False),
         ),
         x=np.array([0.5, -1.0, 2.0]),
         y=np.array([1.0, 3.0, -2.5]),

@@ -87,8 +87,9 @@ def test_trustworthiness_beside_the_picture_is_scikit_learns(small_run: Path) ->
     at = open_app(LINK, page=PAGE)
     states = unit_states(small_run)
     expected = trustworthiness(states, principal_components(states, 2)[0], n_neighbors=10)
-    trust, kept, points = at.metric
-    assert [m.label for m in at.metric] == ["Trustworthiness", "Neighbours kept", "Points"]
+    trust, kept, seeds, points = at.metric
+    labels = ["Trustworthiness", "Neighbours kept", "Other seeds", "Points"]
+    assert [m.label for m in at.metric] == labels and seeds.value == "same map"
     # Equal states (the same first word) tie; ties are ranked in our own way.
     assert float(trust.value) == pytest.approx(expected, abs=0.01)
     drawn = decode(component(at, "map").bytes)
@@ -114,7 +115,7 @@ def test_quality_is_unknown_with_too_few_points(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(map_form._DEFAULTS, "cap", 3)
     monkeypatch.setattr(map_form, "_CAPS", (3, 500))
     at = open_app(LINK, page=PAGE)
-    assert [m.value for m in at.metric] == ["unknown", "unknown", "3"]
+    assert [m.value for m in at.metric] == ["unknown", "unknown", "same map", "3"]
     assert "fewer than 4 points" in shown_text(at)
 
 
@@ -248,3 +249,10 @@ def test_umap_comes_from_a_process_of_its_own_while_pca_is_shown() -> None:
     assert "UMAP of 91 tokens" in shown_text(at)
     assert "by UMAP's transform" in shown_text(at)
     assert not np.allclose(frame.x, by_pca.x)
+
+    # The same points under two other seeds: on request, as a figure.
+    assert "Other seeds" not in [m.label for m in at.metric]
+    checked(at.button(key="map.seeds").click().run(timeout=240))
+    (seeds,) = [m.value for m in at.metric if m.label == "Other seeds"]
+    shares = [int(part.split()[0]) for part in seeds.split(" · ")]
+    assert len(shares) == 2 and all(20 < share <= 100 for share in shares)

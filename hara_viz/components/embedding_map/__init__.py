@@ -14,7 +14,8 @@ the same points keep the zoom. A click on a point selects its token: the address
 views hear `hara:select`, and the selection bus passes it on to Python. A token selected elsewhere
 is lit here, whether by such an event or by the address.
 
-Trigger: lasso {"name": the frame's name, "points": [index, …]}, empty when it is taken back.
+Triggers: lasso {"name": the frame's name, "points": [index, …]}, empty when it is taken back;
+visit {"name", "point"} for a click on a point of a group that is not the selected one.
 
 For tests, the root (`.hem`) carries data-ready, data-builds, data-sample, data-token, data-lit
 (index of the lit point) and data-chosen (points in the lasso); `pointPlace(i)` on the root gives
@@ -57,6 +58,7 @@ MODULES = (
     "space",
     "colours",
     "splat",
+    "layer",
     "paint",
     "words",
     "component",

@@ -11,6 +11,8 @@ const CATEGORIES = [
 ];
 
 export const UNKNOWN = "#8a8f9880";
+export const FAINT = 0.14; // opacity of what is not in the lasso
+export const EDGE = { light: "#4a556659", dark: "#c9d3e259" }; // around a point: pale ones are seen
 
 // {of(value) -> css, css: the ramp or the categories' colours}
 export function pointColours({ kind, domain, categories }, dark) {

@@ -6,6 +6,7 @@ import { isDark } from "../token_heatmap/colour.js";
 import { make } from "../token_heatmap/dom.js";
 import { drawingOrder, pointColours } from "./colours.js";
 import { parseMap, pathOf, pointOf, samePlaces } from "./frame.js";
+import { PointLayer } from "./layer.js";
 import { paintMap, radiusOf } from "./paint.js";
 import { fittedCamera, isInside, pannedCamera, PointGrid, toMap, toScreen, zoomedCamera } from "./space.js";
 import { atomLegend, atomTip, legendOf, placeOf, textOf, tipOf } from "./words.js";
@@ -22,6 +23,7 @@ export class EmbeddingMap {
     this.atom = null;
     this.chosen = null;
     this.lasso = [];
+    this.layer = new PointLayer();
     this.local = { lasso: false, path: false, atoms: true };
     this.legend = make("span", {});
     this.buttons = {
@@ -122,7 +124,6 @@ export class EmbeddingMap {
     this.follow();
     this.showButtons();
     Object.assign(this.root.dataset, { builds: this.builds, content: frame.content, ready: "yes" });
-    performance.mark("hem:painted");
   }
 
   readTheme() {
@@ -195,7 +196,10 @@ export class EmbeddingMap {
       path: local.path ? pathOf(frame, sample) : [],
       lasso: this.lasso,
       withAtoms: local.atoms,
+      layer: this.layer,
     });
+    if (this.paintedBuild !== this.builds) performance.mark("hem:painted");
+    this.paintedBuild = this.builds;
   }
 
   scene() {
@@ -229,7 +233,8 @@ export class EmbeddingMap {
   }
 
   pick(point) {
-    const { sample } = this.frame.rollouts[this.frame.row[point]];
+    const { sample, here } = this.frame.rollouts[this.frame.row[point]];
+    if (!here) return this.host.setTriggerValue("visit", { name: this.frame.name, point });
     this.selection.move(sample, this.lit === point ? null : this.frame.token[point]);
     this.follow();
   }

@@ -10,13 +10,13 @@ export function parseMap(bytes) {
 }
 
 function readMap(bytes) {
-  const { header, body } = openEnvelope(bytes, "HARAEMBD", 1);
+  const { header, body } = openEnvelope(bytes, "HARAEMBD", 2);
   const { points, atoms, colour } = header;
   demand(isCount(points) && isCount(atoms), "it does not say how many points it has");
   demand(KINDS.includes(colour?.kind), "its colours are of no known kind");
-  const rollouts = header.rollouts.map(({ sample, success, tokens, cells }) => {
+  const rollouts = header.rollouts.map(({ sample, success, tokens, cells, group, here }) => {
     demand(isCount(sample) && isCount(tokens), "a rollout has no length");
-    return { sample, success, tokens, cells: readCells(cells, tokens) };
+    return { sample, success, tokens, cells: readCells(cells, tokens), group: String(group), here: Boolean(here) };
   });
   demand(header.atom_labels.length === atoms, "an atom has no label");
   const blocks = new BlockReader(body);
@@ -52,16 +52,22 @@ export function pointOf(frame, sample, token) {
   if (sample === null || token === null) return null;
   for (let i = 0; i < frame.n; i++) {
     const inside = frame.token[i] <= token && token < frame.token[i] + frame.span[i];
-    if (inside && frame.rollouts[frame.row[i]].sample === sample) return i;
+    if (inside && isOf(frame, i, sample)) return i;
   }
   return null;
+}
+
+// Of this rollout of the selected group? Other groups have samples of the same number.
+function isOf(frame, point, sample) {
+  const rollout = frame.rollouts[frame.row[point]];
+  return rollout.here && rollout.sample === sample;
 }
 
 // Points of a rollout in the order of its text.
 export function pathOf(frame, sample) {
   const found = [];
   for (let i = 0; i < frame.n; i++)
-    if (frame.rollouts[frame.row[i]].sample === sample) found.push(i);
+    if (isOf(frame, i, sample)) found.push(i);
   return found.sort((a, b) => frame.token[a] - frame.token[b]);
 }
 

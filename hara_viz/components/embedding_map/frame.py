@@ -4,7 +4,7 @@ An envelope (`shared/envelope.py`) with magic "HARAEMBD". Header:
 
     name      of the map: what comes back with a lasso says which map it was drawn on
     points, atoms   how many (N, M)
-    rollouts  [{sample, success, tokens, cells}], cells as in `shared/cells.py`
+    rollouts  [{sample, success, tokens, cells, group, here}], cells as in `shared/cells.py`
     colour    {label, kind: "sequential" | "signed" | "categories", domain: [low, high] | null,
               categories: [text, …]}
     atom_labels     M of [success, name, text]
@@ -25,7 +25,7 @@ from hara_viz.components.shared.cells import ShownCell, cells_from_json, cells_t
 from hara_viz.components.shared.envelope import pack, unpack
 from hara_viz.errors import FormatError, ShapeError
 
-MAGIC, VERSION = b"HARAEMBD", 1
+MAGIC, VERSION = b"HARAEMBD", 2
 KINDS = ("sequential", "signed", "categories")
 
 
@@ -35,6 +35,10 @@ class MapRollout(NamedTuple):
     sample: int
     success: bool | None
     cells: tuple[ShownCell, ...]
+    group: str = ""
+    """What its group is called, on a map of several."""
+    here: bool = True
+    """Whether its group is the selected one; a click on another's point asks to go there."""
 
 
 class MapAtom(NamedTuple):
@@ -98,6 +102,8 @@ def encode(frame: MapFrame) -> bytes:
                 "success": rollout.success,
                 "tokens": sum(cell.n_tokens for cell in rollout.cells),
                 "cells": cells_to_json(rollout.cells),
+                "group": rollout.group,
+                "here": rollout.here,
             }
             for rollout in frame.rollouts
         ],
@@ -133,7 +139,13 @@ def decode(data: bytes) -> MapFrame:
     try:
         n_points, n_atoms = int(header["points"]), int(header["atoms"])
         rollouts = tuple(
-            MapRollout(int(r["sample"]), r["success"], cells_from_json(r["cells"]))
+            MapRollout(
+                int(r["sample"]),
+                r["success"],
+                cells_from_json(r["cells"]),
+                str(r["group"]),
+                bool(r["here"]),
+            )
             for r in header["rollouts"]
         )
         labels = [(bool(s), int(n), str(t)) for s, n, t in header["atom_labels"]]

@@ -1,16 +1,13 @@
 // Drawing of the map. Text reaches the canvas by fillText alone.
 
 import { visible } from "../shared/cells.js";
-import { pixelOf } from "./colours.js";
+import { EDGE, FAINT } from "./colours.js";
 import { toScreen } from "./space.js";
-import { splat } from "./splat.js";
 
 const MANY = 8000; // points; beyond, squares are written as pixels, which is quicker than discs
-const FAINT = 0.14; // opacity of what is not in the lasso
-const EDGE = { light: "#4a556659", dark: "#c9d3e259" }; // around a point: pale ones can be seen
 
 // `scene`: {frame, camera, width, height, ratio, theme, colours, order, lit, hover, chosen, path,
-//           lasso, withAtoms}
+//           lasso, withAtoms, layer: a PointLayer}
 export function paintMap(pen, scene) {
   const { width, height, theme } = scene;
   pen.fillStyle = theme.page;
@@ -37,7 +34,7 @@ export function radiusOf({ frame, camera, fit }) {
 }
 
 function paintPoints(pen, scene) {
-  if (scene.frame.n > MANY) return paintMany(pen, scene);
+  if (scene.frame.n > MANY) return scene.layer.paint(pen, scene, radiusOf(scene));
   const { frame, order, colours, chosen, width, height, theme } = scene;
   const radius = radiusOf(scene);
   pen.lineWidth = 1;
@@ -53,45 +50,6 @@ function paintPoints(pen, scene) {
     pen.stroke();
   }
   pen.globalAlpha = 1;
-}
-
-function paintMany(pen, scene) {
-  const { frame, order, camera, chosen, colours, ratio, theme } = scene;
-  const width = Math.round(scene.width * ratio);
-  const height = Math.round(scene.height * ratio);
-  const points = {
-    n: frame.n,
-    x: new Int32Array(frame.n),
-    y: new Int32Array(frame.n),
-    tint: new Uint32Array(frame.n),
-  };
-  const per = camera.per * ratio;
-  const tintOf = tints(colours, 1);
-  const faintOf = tints(colours, FAINT);
-  for (let k = 0; k < frame.n; k++) {
-    const i = order[k];
-    points.x[k] = Math.round(width / 2 + (frame.x[i] - camera.x) * per);
-    points.y[k] = Math.round(height / 2 - (frame.y[i] - camera.y) * per);
-    points.tint[k] = (chosen && !chosen.has(i) ? faintOf : tintOf)(frame.value[i]);
-  }
-  const image = new ImageData(width, height);
-  const edge = pixelOf(EDGE[theme.dark ? "dark" : "light"]);
-  const half = Math.max(1, Math.round(radiusOf(scene) * ratio));
-  splat(new Uint32Array(image.data.buffer), width, height, points, half, edge);
-  // By way of a canvas of its own: putImageData would wipe out the page's colour.
-  const layer = new OffscreenCanvas(width, height);
-  layer.getContext("2d").putImageData(image, 0, 0);
-  pen.drawImage(layer, 0, 0, scene.width, scene.height);
-}
-
-// value -> pixel; each colour is parsed once.
-function tints(colours, opacity) {
-  const known = new Map();
-  return (value) => {
-    const css = colours.of(value);
-    if (!known.has(css)) known.set(css, pixelOf(css, opacity));
-    return known.get(css);
-  };
 }
 
 function paintPath(pen, scene) {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { colourScale } from "../token_heatmap/colour.js";
-import { pixelOf, pointColours, UNKNOWN } from "./colours.js";
+import { FAINT, pixelOf, pointColours, UNKNOWN } from "./colours.js";
+import { tintsOf } from "./layer.js";
 import { splat } from "./splat.js";
 
 const [INK, RIM] = [7, 1];
@@ -69,4 +70,15 @@ test("a value has the colour that it has in the token heatmap", () => {
 test("a pixel holds red, green, blue and opacity as ImageData does", () => {
   assert.deepEqual([...new Uint8Array(Uint32Array.of(pixelOf("#1234ab")).buffer)], [18, 52, 171, 255]);
   assert.deepEqual([...new Uint8Array(Uint32Array.of(pixelOf(UNKNOWN, 0.5)).buffer)], [138, 143, 152, 64]);
+});
+
+test("points are coloured in the order of drawing, faint where a lasso leaves them out", () => {
+  const frame = { value: Float32Array.of(0, 1, NaN) };
+  const colours = pointColours({ kind: "sequential", domain: [0, 1] }, false);
+  const order = Uint32Array.of(2, 0, 1);
+  const plain = tintsOf({ frame, order, colours, chosen: null });
+  assert.deepEqual([...plain], [NaN, 0, 1].map((value) => pixelOf(colours.of(value))));
+  const some = tintsOf({ frame, order, colours, chosen: new Set([0]) });
+  assert.equal(some[1], plain[1]);
+  assert.equal(some[2] >>> 24, Math.round(255 * FAINT));
 });

@@ -23,11 +23,12 @@ export function textOf(frame, point, around) {
 }
 
 export function placeOf(frame, point) {
-  const { sample, success, tokens } = frame.rollouts[frame.row[point]];
+  const { sample, success, tokens, group } = frame.rollouts[frame.row[point]];
   const first = frame.token[point];
   const span = frame.span[point];
   const where = span > 1 ? `tokens ${first}–${first + span - 1}` : `token ${first}`;
-  return `rollout ${sample} (${OUTCOMES.get(success) ?? "unscored"}), ${where} of ${tokens}`;
+  const start = group ? `${group}, ` : "";
+  return `${start}rollout ${sample} (${OUTCOMES.get(success) ?? "unscored"}), ${where} of ${tokens}`;
 }
 
 export function tipOf(frame, point) {

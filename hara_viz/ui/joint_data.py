@@ -1,0 +1,155 @@
+"""Maps of many groups: which groups, the map from the side process, its colours and texts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import streamlit as st
+
+from hara_viz.analysis.map_values import outcome_words
+from hara_viz.backend.credit import default_layer
+from hara_viz.backend.joint_map import JointMap, JointRequest, MapPlace, map_jointly
+from hara_viz.backend.runs import RunSummary
+from hara_viz.components.embedding_map import Colouring
+from hara_viz.errors import HaraError
+from hara_viz.types import GroupKey, Rollout, is_success
+from hara_viz.ui import data, state
+from hara_viz.ui.group_view import GroupView
+from hara_viz.ui.map_data import no_states
+from hara_viz.ui.map_form import CHECKPOINT, CHECKPOINTS, OUTCOME, MapForm, colour_label
+from hara_viz.ui.side_work import begun, renew_when_done
+from hara_viz.ui.words import inert
+
+_MESSAGE = (
+    "One map of all these groups is being computed in a process of its own. UMAP of 20,000 points "
+    "takes minutes."
+)
+_MOST_COLOURS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class JointPlace:
+    """A group on a joint map, as the app names it."""
+
+    run_name: str
+    key: GroupKey
+    checkpoint: str
+    """What its checkpoint is called; hostile until escaped."""
+    step: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownJoint:
+    """The joint map on the screen."""
+
+    places: tuple[JointPlace, ...]
+    found: JointMap
+    form: MapForm
+    name: str
+    """Equal names, equal points."""
+
+    def rollouts(self) -> dict[tuple[int, int], tuple[Rollout, bool | None]]:
+        """By place and sample, the rollouts that have points, with their outcome."""
+        shown: dict[tuple[int, int], tuple[Rollout, bool | None]] = {}
+        for number in sorted(set(self.found.points["place"].tolist())):
+            place = self.places[number]
+            run = data.run(place.run_name)
+            for rollout in data.group(place.run_name, place.key).rollouts:
+                success = is_success(rollout.reward, run.info.success_threshold)
+                shown[number, rollout.sample] = (rollout, success)
+        return shown
+
+
+def shown_joint(view: GroupView, form: MapForm) -> ShownJoint | None:
+    """The joint map that was asked for; None, with the reason or the progress on the page."""
+    layer = state.current().layer
+    layer = default_layer(view.run) if layer is None else layer
+    if layer is None:
+        no_states()
+        return None
+    places = joint_places(view, form.scope)
+    request = JointRequest(
+        places=tuple(_map_place(place) for place in places),
+        layer=layer,
+        projection=replace(form.projection, n_components=2),  # the canvas leads to the texts
+        granularity=form.granularity,
+    )
+    future = begun(map_jointly, request)
+    if not future.done():
+        renew_when_done(future, _MESSAGE, key="map")
+        return None
+    try:
+        found = future.result()
+    except (HaraError, RuntimeError) as error:
+        st.warning(inert(f"No map: {error}", 600))
+        return None
+    name = hashlib.sha256(repr(request).encode()).hexdigest()[:16]
+    return ShownJoint(places, found, form, name)
+
+
+def joint_places(view: GroupView, scope: str) -> tuple[JointPlace, ...]:
+    """The groups of a scope, by training step; the same whichever of them is selected."""
+    if scope != CHECKPOINTS:
+        return tuple(_places(view.run_name))
+    names = series_runs(view.run_name, data.runs())
+    found = [place for name in names for place in _places(name, view.key.problem_id)]
+    return tuple(sorted(found, key=lambda p: (p.step is not None, p.step or 0, p.run_name)))
+
+
+def series_runs(run_name: str, summaries: Sequence[RunSummary]) -> tuple[str, ...]:
+    """The runs of a run's series, itself too. Pure."""
+    info = next((s.info for s in summaries if s.name == run_name), None)
+    if info is None or info.series is None:
+        return (run_name,)
+    same = (s for s in summaries if s.error is None and s.info and s.info.series == info.series)
+    return tuple(sorted({run_name, *(s.name for s in same)}))
+
+
+def joint_colouring(shown: ShownJoint) -> Colouring:
+    """The values of the points and their scale."""
+    points, name = shown.found.points, shown.form.colour
+    label = colour_label(name)
+    numbers = points["place"].tolist()
+    if name == OUTCOME:
+        return _categories(
+            label, outcome_words(points["success"].tolist()), ("right", "wrong", "unscored")
+        )
+    if name == CHECKPOINT:
+        order = tuple(dict.fromkeys(place.checkpoint for place in shown.places))
+        steps = [shown.places[number].step for number in numbers]
+        if len(order) > _MOST_COLOURS and None not in steps:
+            values = np.array(steps, float)
+            domain = (float(values.min()), float(values.max()) + 1e-9)
+            return Colouring(label="Training step", kind="sequential", values=values, domain=domain)
+        return _categories(label, [shown.places[number].checkpoint for number in numbers], order)
+    lengths = {name: len(r.completion_ids) for name, (r, _) in shown.rollouts().items()}
+    last = [max(lengths[p, s] - 1, 1) for p, s in zip(numbers, points["sample"], strict=True)]
+    values = points["token"].to_numpy(float) / np.array(last, float)
+    return Colouring(label=label, kind="sequential", values=values, domain=(0.0, 1.0))
+
+
+def _categories(label: str, words: list[str], order: Sequence[str]) -> Colouring:
+    names = tuple(name for name in order if name in set(words))
+    index = {name: i for i, name in enumerate(names)}
+    values = np.array([index[word] for word in words], float)
+    return Colouring(label=label, kind="categories", values=values, categories=names)
+
+
+def _map_place(place: JointPlace) -> MapPlace:
+    key = (place.key.global_step, place.key.problem_id, place.key.group)
+    return MapPlace(str(data.run(place.run_name).path), data.run_stamp(place.run_name), key)
+
+
+def _places(run_name: str, problem_id: str | None = None) -> list[JointPlace]:
+    run = data.run(run_name)
+    found: list[JointPlace] = []
+    for key in run.keys():  # noqa: SIM118 - a method of a run, no mapping
+        if problem_id not in (None, key.problem_id):
+            continue
+        step = run.info.global_step if key.global_step is None else key.global_step
+        label = run_name if step is None else f"step {step}"
+        found.append(JointPlace(run_name, key, label, step))
+    return found
