@@ -1,0 +1,58 @@
+"""From a point of the map to its token in the text, and a lasso to its words, in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.conftest import settle
+from tests.small_runs import PENS
+
+pytestmark = pytest.mark.browser
+
+
+def by_pca(page):
+    """The map by PCA: UMAP would replace the picture once it is there."""
+    page.locator(".st-key-map-method").get_by_role("combobox").click()
+    page.get_by_role("option", name="PCA").click()
+    page.get_by_text("PCA of 91 tokens").wait_for(timeout=60_000)
+    settle(page)
+    shown = page.locator(".hem[data-ready=yes]")
+    shown.wait_for(timeout=60_000)
+    return shown
+
+
+def test_a_point_is_lit_in_the_text_and_a_lasso_tells_its_words(app_url, open_page) -> None:
+    page = open_page(f"{app_url}/embedding?run=small&problem={PENS.problem_id}&rollout=4")
+    shown = by_pca(page)
+    box = shown.locator("canvas").bounding_box()
+
+    # Around the whole map: all of its points, their words and their reasoning steps.
+    left, top = box["x"] + 4, box["y"] + 4
+    right, low = box["x"] + box["width"] - 4, box["y"] + box["height"] - 4
+    page.keyboard.down("Shift")
+    page.mouse.move(left, top)
+    page.mouse.down()
+    for corner in ((right, top), (right, low), (left, low)):
+        page.mouse.move(*corner, steps=4)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    page.get_by_text("91 points in the lasso").wait_for(timeout=60_000)
+    assert shown.get_attribute("data-chosen") == "91"
+    settle(page)
+    tables = page.locator("[data-testid=stMain] [data-testid=stDataFrame]")
+    assert tables.count() == 3, "texts, words, reasoning steps"
+
+    # One point: the address holds its token at once, and the text of the Rollouts page lights it.
+    x, y = shown.evaluate("map => map.pointPlace(5)")
+    box = shown.locator("canvas").bounding_box()
+    page.mouse.click(box["x"] + x, box["y"] + y)
+    page.wait_for_function("document.location.search.includes('token=')")
+    sample, token = shown.get_attribute("data-sample"), shown.get_attribute("data-token")
+    assert f"rollout={sample}&token={token}" in page.url
+    settle(page)
+    page.get_by_role("link", name="Rollouts").click()
+    text = page.locator(".hth[data-ready=yes]")
+    text.wait_for(timeout=60_000)
+    page.wait_for_function("document.location.search.includes('token=')")
+    settle(page)
+    assert (text.get_attribute("data-sample"), text.get_attribute("data-token")) == (sample, token)
