@@ -15,9 +15,9 @@ from hara_viz.analysis.projection import (
     ProjectionConfig,
     fair_choice,
     in_metric,
-    project,
 )
 from hara_viz.backend.credit import default_layer
+from hara_viz.backend.map_cache import kept_projection
 from hara_viz.errors import InvalidInputError
 from hara_viz.store import Run
 from hara_viz.types import (
@@ -96,7 +96,7 @@ def project_groups(
     labels = None
     if supervised and config.method == "umap":
         labels = outcome_labels(shown["success"])
-    projection = project(points[chosen], config, labels=labels, landmarks=landmarks)
+    projection = kept_projection(run.path, points[chosen], config, labels, landmarks)
     quality = None
     if len(chosen) >= 4:
         quality = map_quality(in_metric(points[chosen], config.metric), projection.coordinates)
