@@ -24,7 +24,13 @@ from hara_viz.analysis.signals import (
     channels_of,
     recorded_advantages,
 )
-from hara_viz.backend.credit import NEEDS_STATES, credit_group, credit_of, default_layer
+from hara_viz.backend.credit import (
+    NEEDS_STATES,
+    GroupCredit,
+    credit_group,
+    credit_of,
+    default_layer,
+)
 from hara_viz.backend.states import log_ratio
 from hara_viz.credit import CreditConfig
 from hara_viz.errors import InvalidInputError
@@ -63,7 +69,10 @@ def _solved(asked: Asked, **changes: Any) -> np.ndarray:
     layer = default_layer(asked.run) if asked.layer is None else asked.layer
     assert layer is not None  # else the signal is locked
     states = asked.run.load_states(asked.group.key, layer)
-    found = credit_of(asked.group, states, config)
+    return _novelty(asked, credit_of(asked.group, states, config))
+
+
+def _novelty(asked: Asked, found: GroupCredit) -> np.ndarray:
     novelty = CHANNELS["feature"](asked.group, found.credit)
     structure = CHANNELS["structure"](asked.group, found.credit)
     assert novelty is not None and structure is not None
@@ -127,8 +136,8 @@ def _needs_coefficients_and_credit(asked: Asked) -> str:
 
 
 def _position(asked: Asked) -> np.ndarray:
-    parts = [len(rollout.completion_ids) for rollout in asked.group.rollouts]
-    return np.concatenate([np.arange(n) / max(n - 1, 1) for n in parts])
+    config = replace(asked.config, signal="position", granularity="token")
+    return _novelty(asked, credit_of(asked.group, None, config))
 
 
 FURTHER: tuple[Further, ...] = (

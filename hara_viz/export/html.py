@@ -147,7 +147,7 @@ def _credit(
         return credit_group(run, key, config, layer), []
     except HaraError as error:
         uniform = replace(config, signal="uniform")
-        return credit_group(run, key, uniform, None), [f"{error} Shown instead: uniform GRPO."]
+        return credit_group(run, key, uniform, None), [f"{error}. Shown instead: uniform GRPO."]
 
 
 def _chosen(asked: Asked, names: Sequence[str]) -> list[Further]:

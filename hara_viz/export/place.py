@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hara_viz.errors import InvalidInputError
 from hara_viz.store.files import replacing, write_text
+from hara_viz.store.header import FILE_NAME
 
 _MARK = ".hara-viz-export"
 """Lies in every folder that we wrote: only such a folder is ever replaced."""
@@ -19,10 +20,15 @@ def check_place(out: Path, *, force: bool) -> None:
     """Refuse a place that cannot be a file of ours, before anything is computed.
 
     Raises:
-        InvalidInputError: `out` is a folder, lies in none that exists, or is there already.
+        InvalidInputError: `out` is a folder, lies in none that exists or inside a run, or is there
+            already.
     """
     if out.is_dir() or not out.parent.is_dir():
         raise InvalidInputError(f"{out} cannot be written; name a file in a folder that exists")
+    if any((folder / FILE_NAME).exists() for folder in out.resolve().parents):
+        raise InvalidInputError(
+            f"{out} lies inside a run, whose files it might replace; name a file elsewhere"
+        )
     if out.exists() and not force:
         raise InvalidInputError(f"{out} is there already; name another file, or pass --force")
 

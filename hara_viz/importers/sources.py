@@ -86,6 +86,8 @@ def _walk(root: Path) -> tuple[list[PurePath], list[PurePath], list[LeftOut]]:
             suffix = PurePath(name).suffix.lower()
             if name.startswith(".") or suffix not in (*_IN_FOLDERS, *PICKLES):
                 continue
+            if not (Path(place) / name).is_file():  # a named pipe would be waited for in vain
+                continue
             if not (Path(place) / name).resolve().is_relative_to(real_root):
                 astray.append(below / name)
             elif suffix in PICKLES:

@@ -165,7 +165,7 @@ def _check(
         if most is not None and n_tokens > most:
             raise ShapeError(
                 f"sequence {b} has {n_tokens} tokens, and the model reads {most} at most; "
-                "leave it out or use a model with a longer context"
+                "use a model with a longer context, or keep states of other groups alone (--states)"
             )
 
 

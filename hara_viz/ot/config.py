@@ -14,6 +14,10 @@ Structure = Literal["location", "state"]
 Solver = Literal["anchored", "exact"]
 CostScale = Literal["none", "mean"]
 
+# A config may come from a link: beyond these it would overflow, or take memory and hours.
+EPSILONS, TOLERANCES = (1e-6, 1e6), (1e-9, 1e6)
+MOST_POINTS, MOST_ROUNDS = 4096, 1000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolverConfig:
@@ -44,18 +48,18 @@ class SolverConfig:
 
     def __post_init__(self) -> None:
         check_range("alpha", self.alpha, 0.0, 1.0)
-        check_positive("epsilon", self.epsilon)
-        check_positive("tolerance", self.tolerance)
+        check_range("epsilon", self.epsilon, *EPSILONS)
+        check_range("tolerance", self.tolerance, *TOLERANCES)
         check_choice("anchors", self.anchors, get_args(Anchors))
         check_choice("structure", self.structure, get_args(Structure))
         check_choice("solver", self.solver, get_args(Solver))
         check_choice("cost_scale", self.cost_scale, get_args(CostScale))
-        check_at_least("n_anchors", self.n_anchors, 1)
-        check_at_least("refine", self.refine, 0)
-        check_at_least("max_iterations", self.max_iterations, 1)
-        check_at_least("seed", self.seed, 0)
+        check_whole("n_anchors", self.n_anchors, 1, MOST_POINTS)
+        check_whole("refine", self.refine, 0, MOST_ROUNDS)
+        check_whole("max_iterations", self.max_iterations, 1, MOST_ROUNDS)
+        check_whole("seed", self.seed, 0, 2**63 - 1)
         if self.n_support != "auto":
-            check_at_least("n_support", self.n_support, 1)
+            check_whole("n_support", self.n_support, 1, MOST_POINTS)
         if self.anchors == "prompt" and self.structure != "state":
             raise ConfigError(
                 'anchors is "prompt" but structure is "location": prompt anchors are states, '
@@ -90,10 +94,11 @@ def check_range(name: str, value: float, low: float, high: float) -> None:
         raise ConfigError(f"{name} is {value!r}; it must be between {low:g} and {high:g}")
 
 
-def check_positive(name: str, value: float) -> None:
-    """Raise ConfigError unless value is a finite number > 0."""
-    if not _is_number(value) or not 0 < value < float("inf"):
-        raise ConfigError(f"{name} is {value!r}; it must be a finite number greater than 0")
+def check_whole(name: str, value: object, low: int, high: int) -> None:
+    """Raise ConfigError unless value is an integer with low ≤ value ≤ high."""
+    check_at_least(name, value, low)
+    if isinstance(value, int) and value > high:
+        raise ConfigError(f"{name} is {value!r}; it must be at most {high}")
 
 
 def check_at_least(name: str, value: object, low: int) -> None:

@@ -7,14 +7,15 @@ torn by a crash is skipped and counted, and the next line starts afresh.
 from __future__ import annotations
 
 import json
+import math
 import os
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hara_viz.errors import InvalidInputError, StoreError
 from hara_viz.store.lock import turn
@@ -34,6 +35,37 @@ class Kind(StrEnum):
     """Free text in `text`."""
     UNDO = "undo"
     """The annotation `target` no longer holds (undoing an undo brings it back)."""
+
+
+def _is_key(value: object) -> bool:
+    if not isinstance(value, GroupKey):
+        return value is None
+    step, problem, group = cast("tuple[object, object, object]", value)
+    whole = (step is None or type(step) is int) and type(group) is int
+    return whole and isinstance(problem, str)
+
+
+def _is_place(value: object) -> bool:
+    return value is None or (type(value) is int and value >= 0)
+
+
+def _is_reward(value: object) -> bool:
+    return value is None or (type(value) in (int, float) and math.isfinite(cast("float", value)))
+
+
+def _is_text(value: object) -> bool:
+    return value is None or isinstance(value, str)
+
+
+_FITS: dict[str, Callable[[object], bool]] = {
+    "key": _is_key,
+    "sample": _is_place,
+    "token": _is_place,
+    "reward": _is_reward,
+    "text": _is_text,
+    "target": _is_text,
+    "id": _is_text,
+}
 
 
 def _now() -> str:
@@ -67,6 +99,9 @@ class Annotation:
         missing = [name for name in needs[self.kind] if getattr(self, name) is None]
         if missing:
             raise InvalidInputError(f"a {self.kind} annotation needs {' and '.join(missing)}")
+        wrong = [name for name, fits in _FITS.items() if not fits(getattr(self, name))]
+        if wrong:  # lines come from files that people edit
+            raise InvalidInputError(f"a {self.kind} annotation has no usable {' and '.join(wrong)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ def write_tables(
     schema = tables[0].schema
     with (
         replacing(path) as temporary,
-        pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
+        pq.ParquetWriter(temporary, schema, compression="zstd", write_page_checksum=True) as writer,
     ):
         for table in tables:
             writer.write_table(table, row_group_size=max(table.num_rows, 1))
@@ -73,7 +73,9 @@ def read_metadata(path: Path) -> dict[str, str]:
 
 
 def _opened(path: Path) -> pq.ParquetFile:
-    return _read(path, lambda: pq.ParquetFile(path, memory_map=True))
+    return _read(
+        path, lambda: pq.ParquetFile(path, memory_map=True, page_checksum_verification=True)
+    )
 
 
 def _read(path: Path, action: Callable[[], _Read]) -> _Read:

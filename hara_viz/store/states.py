@@ -43,7 +43,9 @@ def stored_layers(run: Path, source: str | None = None) -> tuple[int, ...]:
     if not folder.is_dir():
         return ()
     wanted = "" if source is None else source_name(source)
-    split = (path.name.partition("@") for path in folder.iterdir() if path.is_dir())
+    # A reading that failed at its first part leaves an empty folder.
+    filled = (path for path in folder.iterdir() if next(path.glob("part-*.safetensors"), None))
+    split = (path.name.partition("@") for path in filled)
     return tuple(sorted(int(name) for name, _, of in split if of == wanted and name.isdecimal()))
 
 

@@ -107,7 +107,7 @@ def credit_of_side(view: SideView) -> GroupCredit | None:
         if n_tokens <= drawer.LIVE_TOKENS or config.signal == "uniform":
             return data.group_credit(view.name, view.key, config, layer)
     except HaraError as error:
-        st.warning(inert(str(error), 600) + " Shown instead: uniform GRPO.")
+        st.warning(inert(str(error), 600) + ". Shown instead: uniform GRPO.")
         uniform = CreditConfig(signal="uniform", success_threshold=config.success_threshold)
         return data.group_credit(view.name, view.key, uniform, layer)
     return computed(

@@ -14,20 +14,21 @@ from hara_viz.analysis.figures import MIXED
 from hara_viz.analysis.signals import SIGNALS
 from hara_viz.backend.further_signals import FURTHER, is_further
 from hara_viz.ui.selection import DEFAULT, Selection
-from hara_viz.ui.words import count
+from hara_viz.ui.words import clipped, count
 
 Fitted = tuple[Selection, tuple[str, ...]]
 
 
 def fit_runs(selection: Selection, names: Sequence[str]) -> Fitted:
     """Keep the runs that exist; the first of all if none is left."""
-    known = tuple(name for name in selection.runs if name in names)
+    asked = tuple(dict.fromkeys(selection.runs))
+    known = tuple(name for name in asked if name in names)
     if not known and names:
         known = (names[0],)
     shown = repr(known[0]) if known else "nothing"
     complaints = tuple(
-        f"There is no run {name!r} in the runs folder; {shown} is shown."
-        for name in selection.runs
+        f"There is no run {clipped(name)} in the runs folder; {shown} is shown."
+        for name in asked
         if name not in names
     )
     return replace(selection, runs=known), complaints

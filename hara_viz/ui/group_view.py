@@ -164,7 +164,7 @@ def _credit(
 def refusal(view: GroupView) -> None:
     """Say why the credit that was asked for is not shown."""
     if view.refused:
-        st.warning(inert(view.refused, 600) + " Shown instead: uniform GRPO.")
+        st.warning(inert(view.refused, 600) + ". Shown instead: uniform GRPO.")
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -14,6 +14,7 @@ from typing import Any
 
 from hara_viz.ui.fields import PREFIX, changed_fields, config_from
 from hara_viz.ui.selection import DEFAULT, LEVELS, Selection
+from hara_viz.ui.words import clipped
 
 # Streamlit's own, and what a link shortener or mail program appends.
 _FOREIGN = ("embed", "embed_options", "utm_")
@@ -63,13 +64,15 @@ def from_query(query: Mapping[str, Sequence[str]]) -> tuple[Selection, tuple[str
         name = by_short.get(short)
         if name is None:
             if not short.startswith((PREFIX, *_FOREIGN)):
-                notes.append(f"The link holds {short!r}, which is unknown here; it was left out.")
+                notes.append(
+                    f"The link holds {clipped(short)}, which is unknown here; it was left out."
+                )
             continue
         try:
             found[name] = tuple(values) if name == "runs" else _READERS[name](values[-1])
         except ValueError:
             notes.append(
-                f"The link asks for {short} = {values[-1]!r}; it must be {_EXPECTED[name]}. "
+                f"The link asks for {short} = {clipped(values[-1])}; it must be {_EXPECTED[name]}. "
                 "It was left out."
             )
     config, credit_notes = config_from(credit)

@@ -142,7 +142,7 @@ def _result(future: Any) -> GroupMap | None:
     try:
         return future.result()
     except (HaraError, RuntimeError) as error:
-        st.warning(inert(f"No UMAP: {error} Shown instead: PCA.", 600))
+        st.warning(inert(f"No UMAP: {error}. Shown instead: PCA.", 600))
         return None
 
 

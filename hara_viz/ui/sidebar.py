@@ -34,7 +34,9 @@ def sidebar(*, with_credit: bool) -> None:
     """Draw the sidebar and settle what is selected; the credit drawer where the page reads it."""
     st.logo(str(LOGO), size="large")
     names = [summary.name for summary in data.runs() if summary.error is None]
-    state.settle(*fit_runs(state.current(), names))
+    fitted, gone = fit_runs(state.current(), names)
+    state.settle(fitted)
+    state.note(gone)  # a run deleted while it is shown must not silently become another
     state.settle(*fit_signals(state.current()))
     run = state.current().run
     if run is None:

@@ -26,6 +26,7 @@ __all__ = [
     "current",
     "follow",
     "mirror",
+    "note",
     "notes",
     "open_page",
     "settle",
@@ -75,6 +76,14 @@ def settle(selection: Selection, complaints: tuple[str, ...] = ()) -> None:
     st.session_state[_SELECTION] = selection
     if st.session_state.get(_NOTES) is not None:
         st.session_state[_NOTES] = (*st.session_state[_NOTES], *complaints)
+
+
+def note(sentences: tuple[str, ...]) -> None:
+    """Have sentences shown once, as a warning, wherever the selection came from: for what was lost
+    without the user's doing.
+    """
+    if sentences:
+        st.session_state[_NOTES] = (*notes(), *sentences)
 
 
 def notes() -> tuple[str, ...]:

@@ -30,6 +30,11 @@ def one_line(text: str, limit: int = 80) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
 
 
+def clipped(text: str, limit: int = 60) -> str:
+    """`text` in quotes for a sentence, cut: a link may hold 100 kB of it."""
+    return repr(one_line(text, limit))
+
+
 def number(value: float | int | None, digits: int = 3) -> str:
     """A number as a reader wants it: integers whole, unknown as a dash, -0 as 0."""
     if value is None or (isinstance(value, float) and math.isnan(value)):

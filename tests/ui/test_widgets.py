@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.ui.apptest import checked
 
-
-def script() -> None:
-    import streamlit as st
-
-    from hara_viz.ui.widgets import show
-
-    truth = st.session_state.setdefault("truth", 0.5)
-    high = max(1.0, truth)
-
-    def take() -> None:
-        if st.session_state.moved != 0.1:  # which is refused
-            st.session_state.truth = st.session_state.moved
-
-    show("moved", truth, 0.0, high)
-    st.slider("Moved", 0.0, high, step=0.1, key="moved", on_change=take)
+SCRIPT = Path(__file__).with_name("mirrored_slider.py")
 
 
 @pytest.fixture
 def at() -> AppTest:
-    return checked(AppTest.from_function(script, default_timeout=30).run())
+    return checked(AppTest.from_file(str(SCRIPT), default_timeout=30).run())
 
 
 def test_the_first_value_is_sent_and_no_other_until_it_differs(at: AppTest) -> None:

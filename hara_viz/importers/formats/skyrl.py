@@ -57,7 +57,8 @@ def _score(value: Any) -> float | None:
     """A number, or one for each token, of which the sum is the rollout's."""
     if not isinstance(value, list):
         return number(value, "score")
-    return number(sum(numbers(value, "score") or ()), "score")
+    scores = numbers(value, "score")
+    return number(sum(scores), "score") if scores else None
 
 
 FORMAT = Format(
