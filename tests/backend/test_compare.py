@@ -136,6 +136,11 @@ def test_the_whole_record(runs: list[Run]) -> None:
     assert texts["pass@1"].startswith("33.3 %")
     assert "Novelty" in texts and "Entropy (nats)" in texts
     assert found.notes == ()
+    # Methods and patterns are of the last checkpoint, whatever the order of the words typed.
+    turned = compare_runs(runs[::-1], tokens=True)
+    assert turned.tokens is not None and turned.tokens.agreement is not None
+    pd.testing.assert_frame_equal(turned.tokens.patterns, found.tokens.patterns)
+    assert repr(turned.tokens.agreement) == repr(found.tokens.agreement)  # NaN is itself
     quick = compare_runs(runs)
     assert quick.tokens is None
     assert "Novelty" not in metric_texts(quick.comparison, 0)

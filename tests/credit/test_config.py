@@ -74,3 +74,20 @@ def test_shares_and_conserve() -> None:
     assert mix.conserved() == "outcome"
     assert CreditConfig(granularity="step").conserved() == "rollout"
     assert CreditConfig(granularity="rollout", conserve="none").conserved() == "none"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("seed", 10**30),
+        ("epsilon", 1e-300),
+        ("tolerance", 1e-300),
+        ("n_support", 1_000_000),
+        ("n_anchors", 1_000_000),
+        ("refine", 100_000),
+        ("max_iterations", 10**7),
+    ],
+)
+def test_what_a_link_may_not_ask_for(name: str, value: float) -> None:
+    with pytest.raises(ConfigError, match=f"{name} is .*; it must be"):
+        CreditConfig(**{name: value})

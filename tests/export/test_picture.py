@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import xml.etree.ElementTree as ET
 from itertools import pairwise
@@ -13,6 +14,7 @@ import pytest
 from hara_viz import open_run
 from hara_viz.backend.credit import credit_group
 from hara_viz.credit import CreditConfig
+from hara_viz.credit.config import METHOD_VERSION
 from hara_viz.errors import InvalidInputError, MissingInputError
 from hara_viz.export import export_picture, group_svg
 from hara_viz.export.heatmap_svg import PALETTES, Cell, colour_at, wrap
@@ -134,3 +136,9 @@ def test_a_png_is_the_svg_drawn(small_run: Path, tmp_path: Path, chromium: str) 
     assert picture.size == (2 * int(size[1]), 2 * int(size[2]))
     colours = {colour for _, colour in picture.getcolors(1 << 24) or []}
     assert (255, 255, 255) in colours and len(colours) > 50
+
+
+def test_programs_can_read_where_it_comes_from(small_run: Path) -> None:
+    metadata = svg_of(small_run, PENS.problem_id).find(f"{SVG}metadata")
+    assert metadata is not None and metadata.text is not None
+    assert json.loads(metadata.text)["method_version"] == METHOD_VERSION

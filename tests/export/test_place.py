@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,34 @@ def test_places_that_are_none(tmp_path: Path, place) -> None:
     for out in (tmp_path / "no" / "x", tmp_path if place is new_file else tmp_path / "file"):
         with pytest.raises(InvalidInputError, match="cannot be written"), place(out, force=True):
             pass
+
+
+def test_nothing_is_written_into_a_run(tmp_path: Path) -> None:
+    part = tmp_path / "run" / "rollouts" / "part-00000.parquet"
+    part.parent.mkdir(parents=True)
+    (tmp_path / "run" / "run.json").write_text("{}")
+    part.write_text("rollouts")
+    with pytest.raises(InvalidInputError, match="inside a run"), new_file(part, force=True):
+        raise AssertionError("never begun")
+    assert part.read_text() == "rollouts"
+
+
+def test_a_folder_that_cannot_be_swapped_in_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "dataset"
+    with new_folder(out, force=False) as folder:
+        (folder / "rows").write_text("old")
+    rename, seen = os.rename, list[str]()
+
+    def full(source: str | Path, target: str | Path) -> None:
+        seen.append(str(target))
+        if len(seen) == 2:
+            raise OSError(28, "No space left on device")
+        rename(source, target)
+
+    monkeypatch.setattr("hara_viz.export.place.os.rename", full)
+    with pytest.raises(OSError, match="No space"), new_folder(out, force=True) as folder:
+        (folder / "rows").write_text("new")
+    assert (out / "rows").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["dataset"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -224,3 +225,9 @@ def test_memory_does_not_grow_with_the_dump(tmp_path: Path) -> None:
     tracemalloc.stop()
     assert report.n_groups == 375
     assert peak < path.stat().st_size / 10
+
+
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.jsonl")
+    (tmp_path / "b.jsonl").write_text("{}\n")
+    assert [str(path) for path in open_source(tmp_path).files] == ["b.jsonl"]

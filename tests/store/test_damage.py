@@ -203,3 +203,18 @@ def test_paths_stay_within_the_roots(tmp_path: Path) -> None:
             confine(inside / path, [inside])
     with pytest.raises(UnsafeError, match="none"):
         confine(inside, [])
+
+
+def test_flipped_bits_of_a_table_are_refused_when_they_are_read(path: Path) -> None:
+    part = path / "rollouts" / "part-00000.parquet"
+    content = bytearray(part.read_bytes())
+    for place in range(len(content) // 3, len(content) // 3 + 200):
+        content[place] ^= 0x10
+    part.write_bytes(content)
+    with pytest.raises(FormatError, match="damaged"):
+        open_run(path).load_part("part-00000")
+
+
+def test_a_layer_without_any_part_is_not_held(path: Path) -> None:
+    (path / "states" / "7").mkdir()
+    assert open_run(path).layers == (3,)

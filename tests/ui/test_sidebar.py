@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -131,3 +132,22 @@ def test_an_empty_runs_folder_says_how_to_fill_it(
     at = open_app()
     assert "No runs yet" in shown_text(at)
     assert "hara-viz sample" in shown_text(at)
+
+
+def test_a_run_that_is_deleted_while_it_is_shown_is_told(
+    small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HARA_VIZ_RUNS", str(tmp_path))
+    for name in ("brief", "other"):
+        shutil.copytree(small_run, tmp_path / name)
+    at = open_app({"run": "brief"})
+    assert selection(at).run == "brief"
+    shutil.rmtree(tmp_path / "brief")
+    checked(at.run())
+    assert selection(at).run == "other"
+    assert any("There is no run 'brief'" in plain(warning.value) for warning in at.warning)
+
+
+def test_a_link_of_100_kB_is_quoted_in_short() -> None:
+    at = open_app({"run": "small", "signal": "n" * 500, "rollout": "x" * 500})
+    assert max(len(plain(warning.value)) for warning in at.warning) < 1500
