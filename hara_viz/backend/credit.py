@@ -183,7 +183,7 @@ def _groups(run: Run) -> Iterator[RolloutGroup]:
         yield from run.load_part(part)
     raise InvalidInputError(
         f"{run.name} keeps states for none of its {len(run.keys())} groups; fill them in with "
-        "`hara-viz states`, or choose a signal that needs none, such as entropy"
+        "`hara-viz states`, or choose a signal that needs none, such as position"
     )
 
 
@@ -198,7 +198,7 @@ def _layer(run: Run, config: CreditConfig, layer: int | None, source: str | None
         raise InvalidInputError(
             f"signal {config.signal!r} needs hidden states{wanted}, and {run.name} does not hold "
             f"them (layers held: {held}); fill them in with `hara-viz states`, or choose a signal "
-            "that needs none, such as entropy"
+            "that needs none, such as position"
         )
     return layer
 

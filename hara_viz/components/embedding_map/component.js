@@ -70,6 +70,12 @@ export class EmbeddingMap {
     for (const [name, button] of Object.entries(this.buttons))
       button.setAttribute("aria-pressed", String(this.local[name]));
     this.buttons.atoms.hidden = !this.frame?.atoms.length;
+    this.buttons.lasso.hidden = !this.hasLasso;
+  }
+
+  // What a lasso chose is told from the texts of the selected group.
+  get hasLasso() {
+    return Boolean(this.frame?.rollouts.every(({ here }) => here));
   }
 
   listen() {
@@ -222,7 +228,7 @@ export class EmbeddingMap {
       );
     else
       this.picked.replaceChildren(
-        dim("Click a point to see it in its text. Drag to move, ctrl + wheel to zoom, shift + drag to draw around several."),
+        dim(`Click a point to see it in its text. Drag to move, ctrl + wheel to zoom${this.hasLasso ? ", shift + drag to draw around several" : ""}.`),
       );
     Object.assign(this.root.dataset, {
       sample: sample ?? "",
@@ -260,7 +266,7 @@ export class EmbeddingMap {
   onPress(event) {
     if (event.button !== 0 || !this.frame) return;
     const at = this.pixelOf(event);
-    const lasso = this.local.lasso || event.shiftKey;
+    const lasso = this.hasLasso && (this.local.lasso || event.shiftKey);
     this.drag = { at, camera: this.camera, lasso, moved: false };
     if (lasso) this.lasso = [at];
     this.canvas.setPointerCapture(event.pointerId);

@@ -115,20 +115,21 @@ export function stepOf(row, token) {
 export function autoDomain(frame, name, level) {
   return kept(frame, `domain ${level} ${name}`, () => {
     const shared = frame.domains?.[level]?.[name];
-    if (shared) return widened(...shared);
+    if (shared) return widened(...shared, signalOf(frame, name).signed);
     const [low, high] = quantiles(levelValues(frame, name, level), [0.02, 0.98]);
     if (Number.isNaN(low)) return signalOf(frame, name).signed ? [-1, 1] : [0, 1];
-    if (!signalOf(frame, name).signed) return widened(low, high);
+    if (!signalOf(frame, name).signed) return widened(low, high, false);
     // A group where one outcome prevails must not lose the other's side: same reach on both.
     const reach = Math.max(Math.abs(low), Math.abs(high));
-    return widened(-reach, reach);
+    return widened(-reach, reach, true);
   });
 }
 
-function widened(low, high) {
+// Where all values are equal, none stands out: they get the pale end, or the middle of a signed scale.
+function widened(low, high, signed) {
   if (high - low > 1e-12 * Math.max(1, Math.abs(low), Math.abs(high))) return [low, high];
   const half = Math.max(Math.abs(high) / 2, 1e-6);
-  return [low - half, high + half];
+  return [signed ? low - half : low, high + half];
 }
 
 // Quantiles of the finite values, linear between the two nearest as numpy has them; NaN of none.

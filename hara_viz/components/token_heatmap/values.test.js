@@ -131,6 +131,10 @@ test("domains: zero in the middle for signed signals, never empty", () => {
     const [from, to] = autoDomain(flat, name, "token");
     assert.ok(from < to, `${name}: ${from} … ${to}`);
   }
+  const channels = ["weight", "entropy"].map((name) => ({ name, bits: Array(8).fill(ONE) }));
+  const even = parseFrame(bytesOf(sample({ channels })));
+  const levels = signalValues(even, "entropy");
+  assert.equal(autoDomain(even, "entropy", "token")[0], levels[0], "equal values stay pale");
 });
 
 test("a shared cell shows the token farthest from zero", () => {
