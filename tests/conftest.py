@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,14 @@ import pytest
 # The models and matrices of the tests are tiny: threads that wait for each other on a busy machine
 # cost a hundred times what they save. Set before torch is first imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.fixture(autouse=True)
+def own_main() -> Iterator[None]:
+    """Streamlit's AppTest leaves the app as `__main__`, which processes started later would run."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
 
 
 @pytest.fixture(scope="session")

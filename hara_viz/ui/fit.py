@@ -21,14 +21,13 @@ Fitted = tuple[Selection, tuple[str, ...]]
 
 def fit_runs(selection: Selection, names: Sequence[str]) -> Fitted:
     """Keep the runs that exist; the first of all if none is left."""
-    asked = tuple(dict.fromkeys(selection.runs))
-    known = tuple(name for name in asked if name in names)
+    known = tuple(name for name in selection.runs if name in names)
     if not known and names:
         known = (names[0],)
     shown = repr(known[0]) if known else "nothing"
     complaints = tuple(
         f"There is no run {clipped(name)} in the runs folder; {shown} is shown."
-        for name in asked
+        for name in dict.fromkeys(selection.runs)
         if name not in names
     )
     return replace(selection, runs=known), complaints
