@@ -22,15 +22,23 @@ def show(
         int | None, typer.Option(help="Whose states to use; the highest kept otherwise.")
     ] = None,
     spans: Annotated[int, typer.Option(help="Most novel spans of each group.")] = 3,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare every byte with its checksum first.")
+    ] = False,
 ) -> None:
     """Print pass rates, advantages and the most novel spans of a run."""
     from hara_viz.backend.runs import open_run
     from hara_viz.backend.show import show_run
     from hara_viz.cli.tables import print_run
-    from hara_viz.errors import InvalidInputError
+    from hara_viz.errors import FormatError, InvalidInputError
 
     for name, number in (("limit", limit), ("spans", spans)):
         if number < 0:
             raise InvalidInputError(f"--{name} is {number}; it must be 0 or more")
     opened = open_run(run)
+    if verify:
+        if not opened.complete:
+            raise InvalidInputError(f"{run} is unfinished, so it has no checksums yet; finish it")
+        if damages := opened.verify():
+            raise FormatError(f"{run} is damaged: {'; '.join(damages)}; restore these files")
     print_run(show_run(opened, problem=problem, limit=limit or None, layer=layer, top=spans))

@@ -166,3 +166,17 @@ def test_a_run_of_other_settings_is_not_mixed_up(place: Path) -> None:
     result = run(sample(), place)
     assert result.exit_code == 2, result.output
     assert sorted(place.rglob("*")) == before
+
+
+def test_show_verifies_every_byte_when_asked(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "kept")
+    good = CliRunner().invoke(app, ["show", str(path), "--verify"])
+    assert good.exit_code == 0, good.output
+    states = next((path / "states" / "4").glob("part-*.safetensors"))
+    content = bytearray(states.read_bytes())
+    content[-10] ^= 0xFF  # a number among others: nothing but the checksum can tell
+    states.write_bytes(content)
+    assert CliRunner().invoke(app, ["show", str(path)]).exit_code == 0
+    bad = CliRunner().invoke(app, ["show", str(path), "--verify"])
+    assert bad.exit_code == 2
+    assert states.name in bad.stderr and "restore" in bad.stderr
