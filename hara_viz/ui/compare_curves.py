@@ -35,7 +35,7 @@ def curves_view(chosen: Chosen) -> None:
     figure = learning_curves(drawn, series_of(found), titles=titles, marks=marks)
     st.plotly_chart(figure, key="compare.curves", config=CHART)
     _notes(chosen, found)
-    _go_on_reading(chosen)
+    read = _go_on_reading(chosen)
     click_table(
         curve_frame(found),
         [chosen.showing(c.place.run) for c in found.checkpoints],
@@ -49,9 +49,9 @@ def curves_view(chosen: Chosen) -> None:
         },
     )
     with st.container(horizontal=True, gap="small"):
-        report_download(tuple(chosen.runs))
+        report_download(tuple(chosen.runs), ready=read)
         origin = Origin(runs=tuple(chosen.runs))
-        table_downloads(lambda: curve_frame(found), lambda: origin, name="checkpoints")
+        table_downloads(lambda: curve_frame(found), lambda: origin, name="checkpoints", ready=read)
     st.caption(
         "Means over problems with 95 % bootstrap intervals over problems (percentiles of 4,000 "
         "resamples). Novelty is that of the credit that a run keeps, else of the sidebar's credit. "
@@ -124,8 +124,10 @@ def _notes(chosen: Chosen, found: Comparison) -> None:
         )
 
 
-def _go_on_reading(chosen: Chosen) -> None:
-    """Entropies and answers at once, novelty when it is asked for."""
+def _go_on_reading(chosen: Chosen) -> bool:
+    """Entropies and answers at once, novelty when it is asked for. True: nothing is being read, so
+    the page stays as it is.
+    """
     n_rollouts = sum(sum(c.problems["n_rollouts"].tolist()) for c in chosen.checkpoints)
     answers = [answers_step(opened) for opened in chosen.runs.values()]
     if n_rollouts > LIVE_ROLLOUTS and not asked("answers"):
@@ -136,11 +138,11 @@ def _go_on_reading(chosen: Chosen) -> None:
             args=("answers",),
         )
     elif not take_steps(answers, "Reading entropies and answers", "compare.answers.read"):
-        return
+        return False
     without = [c.place.run for c in chosen.checkpoints if bool(c.problems["novelty"].isna().any())]
     credit = [credit_step(chosen.runs[name]) for name in dict.fromkeys(without)]
     if not [step for step in credit if step.result() is None]:
-        return
+        return True
     if not asked("novelty"):
         n_groups = sum(len(data.run_table(name).groups) for name in dict.fromkeys(without))
         st.button(
@@ -151,8 +153,8 @@ def _go_on_reading(chosen: Chosen) -> None:
             help="A second or so for eight groups of 8 × 60 tokens. Where `hara-viz credit RUN` "
             "has kept credit, it is read instead",
         )
-        return
-    take_steps(credit, "Computing credit", "compare.credit.read")
+        return True
+    return take_steps(credit, "Computing credit", "compare.credit.read")
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

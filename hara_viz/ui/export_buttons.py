@@ -63,6 +63,7 @@ def table_downloads(
     *,
     name: str,
     label: str = "Table",
+    ready: bool = True,
 ) -> None:
     """A table as CSV that a spreadsheet may open, and as Parquet.
 
@@ -71,6 +72,7 @@ def table_downloads(
         origin: where it comes from; called at the click.
         name: of the file, without its ending.
         label: what the table holds, for the buttons.
+        ready: False: more is being read, and the page will be drawn anew, which would lose a click.
     """
     with st.container(horizontal=True, gap="small"):
         for suffix, make in ((".csv", csv_bytes), (".parquet", parquet_bytes)):
@@ -78,14 +80,16 @@ def table_downloads(
                 f"{label} ({suffix[1:]})",
                 lambda make=make: make(table(), origin()),
                 f"{name}{suffix}", "application/octet-stream", f"{name}{suffix}",
+                ready=ready,
             )  # fmt: skip
 
 
-def report_download(names: Sequence[str]) -> None:
+def report_download(names: Sequence[str], *, ready: bool = True) -> None:
     """A comparison of runs as one HTML page: curves, and paired tests of the ends.
 
     Args:
         names: of the runs.
+        ready: False: more is being read, and the page will be drawn anew, which would lose a click.
     """
     _button(
         "Report (html)",
@@ -93,6 +97,7 @@ def report_download(names: Sequence[str]) -> None:
         "comparison.html", "text/html", "report",
         help="Curves, figures and paired tests in one file that opens without a server. "
         "`hara-viz compare … --tokens --out` adds novelty, drift and patterns.",
+        ready=ready,
     )  # fmt: skip
 
 
@@ -117,6 +122,7 @@ def _button(
     mime: str,
     key: str,
     help: str | None = None,
+    ready: bool = True,
 ) -> None:
     st.download_button(
         label,
@@ -127,5 +133,6 @@ def _button(
         key=f"export.{key}",
         type="tertiary",
         icon=":material/download:",
-        help=help,
+        help=help if ready else "As soon as everything is read",
+        disabled=not ready,
     )

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 
 def downloaded(page, name: str) -> Path:
     with page.expect_download(timeout=60_000) as waiting:
-        page.get_by_role("button", name=name, exact=True).click()
+        page.get_by_role("button", name=name, exact=True).click(timeout=60_000)
     return Path(waiting.value.path())
 
 

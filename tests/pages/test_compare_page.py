@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import Future
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +78,22 @@ def test_the_curves_are_the_runs_figures(folder: Path) -> None:
     assert "pass@3" in shown and "Distinct answers among 3" in shown
     at.slider(key="compare.k").set_value(2)
     assert "pass@2" in table(checked(at.run()), "compare.checkpoints")
+
+
+def test_nothing_is_downloaded_from_a_page_that_is_about_to_change(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("report", "checkpoints.csv", "checkpoints.parquet")
+    on_its_way: Future[object] = Future()
+    monkeypatch.setattr(compare_reads, "begun", lambda *_: on_its_way)
+    monkeypatch.setattr(compare_reads, "renew_when_done", lambda *_, **__: None)
+    at = open_app({"run": "early"}, page=PAGE)
+    assert all(at.get("download_button")[i].proto.disabled for i in range(len(names)))
+    monkeypatch.undo()
+    monkeypatch.setenv("HARA_VIZ_RUNS", str(folder))
+    monkeypatch.setenv("HARA_VIZ_ROOTS", str(folder))
+    settled(checked(at.run()))
+    assert [b.proto.disabled for b in at.get("download_button")] == [False] * len(names)
 
 
 def test_novelty_comes_when_it_is_asked_for(folder: Path) -> None:
