@@ -75,11 +75,6 @@ def recomputed_coefficients(group: RolloutGroup, credit: Credit) -> np.ndarray:
     return np.where((recorded == 0) & (advantages == 0), 0.0, scaled)
 
 
-def coefficient_gap(group: RolloutGroup, credit: Credit) -> np.ndarray:
-    """Recorded − recomputed [N]."""
-    return recorded_coefficients(group) - recomputed_coefficients(group, credit)
-
-
 def _packed(group: RolloutGroup, rows: Sequence[Sequence[float] | None]) -> np.ndarray:
     lengths = [len(rollout.completion_ids) for rollout in group.rollouts]
     parts = [
