@@ -12,6 +12,7 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
+from hara_viz.analysis.matches import outcome_of_row
 from hara_viz.credit import Credit, CreditConfig, assign_credit_packed
 from hara_viz.errors import InvalidInputError
 from hara_viz.types import HiddenStates, Rollout, RolloutGroup
@@ -41,6 +42,19 @@ class GroupCredit:
         """The same over the tokens that the policy sampled; the others hold 0 and mean nothing."""
         own = torch.tensor(_own_tokens(self.group.rollouts[row]), dtype=torch.bool)
         return self.of_row(values, row)[own]
+
+    def mean_novelty(self, row: int) -> float | None:
+        """Over the tokens that the policy sampled; None: unknown, where credit holds zeros.
+
+        A rollout that is unscored, empty or has nothing to compare with (alone in its outcome) has
+        no novelty. Uniform GRPO gives none, and rival signals say "unknown" by zeros throughout.
+        """
+        outcome = outcome_of_row(self.credit.outcomes, row)
+        novelty = self.own_of_row(self.credit.novelty, row).double()
+        if outcome is None or not len(novelty):
+            return None
+        known = bool(outcome.plans) if self.config.signal == "hara" else bool(novelty.any())
+        return float(novelty.mean()) if known else None
 
 
 def credit_of(

@@ -30,7 +30,7 @@ class RolloutLine:
     advantage: float | None
     """Before reweighting; None if no credit could be computed."""
     novelty: float | None
-    """Mean over its tokens; None without credit."""
+    """Mean over its own tokens; None without credit, or where it has nothing to compare with."""
     weights: tuple[float, float] | None
     """The smallest and the largest weight of a token."""
 
@@ -186,10 +186,9 @@ def _view(run: Run, key: GroupKey, config: CreditConfig, layer: int | None, top:
 def _rollout_line(
     rollout: Rollout, row: int, found: GroupCredit | None, threshold: float
 ) -> RolloutLine:
-    weights = novelty = None
+    weights = None
     if found is not None and len(of_tokens := found.own_of_row(found.credit.weights, row)):
         weights = (float(of_tokens.min()), float(of_tokens.max()))
-        novelty = float(found.own_of_row(found.credit.novelty, row).mean())
     return RolloutLine(
         sample=rollout.sample,
         reward=rollout.reward,
@@ -199,7 +198,7 @@ def _rollout_line(
         n_tokens=len(rollout.completion_ids),
         finish=rollout.finish.value,
         advantage=None if found is None else float(found.credit.baseline[row]),
-        novelty=novelty,
+        novelty=None if found is None else found.mean_novelty(row),
         weights=weights,
     )
 

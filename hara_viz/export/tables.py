@@ -131,9 +131,7 @@ def _key_row(rollout: Rollout) -> dict[str, Any]:
 
 def _rollout_row(found: GroupCredit, row: int) -> dict[str, Any]:
     rollout, credit = found.group.rollouts[row], found.credit
-    weights, novelty = (found.own_of_row(v, row).double() for v in (credit.weights, credit.novelty))
-    # Uniform GRPO has no novelty: unknown, not 0.
-    has_novelty = found.config.signal == "hara" and len(novelty) > 0
+    weights = found.own_of_row(credit.weights, row).double()
     return {
         **_key_row(rollout),
         "outcome": _OUTCOME[is_success(rollout.reward, found.config.success_threshold)],
@@ -144,7 +142,7 @@ def _rollout_row(found: GroupCredit, row: int) -> dict[str, Any]:
         "n_tokens": len(rollout.completion_ids),
         "finish": str(rollout.finish),
         "advantage": float(credit.baseline[row]),
-        "mean_novelty": float(novelty.mean()) if has_novelty else None,
+        "mean_novelty": found.mean_novelty(row) if found.config.signal == "hara" else None,
         "min_weight": float(weights.min()) if len(weights) else None,
         "max_weight": float(weights.max()) if len(weights) else None,
         "completion_text": rollout.completion_text,

@@ -63,12 +63,10 @@ def rollout_table(view: GroupView) -> None:
 
 def rollout_frame(view: GroupView) -> pd.DataFrame:
     """What `rollout_table` shows. Pure."""
-    credit, offsets = view.credit.credit, view.offsets
-    novelty, weights = credit.novelty.double().numpy(), credit.weights.double().numpy()
+    credit = view.credit.credit
     rows = []
     for row, rollout in enumerate(view.group.rollouts):
-        own = slice(offsets[row], offsets[row + 1])
-        empty = own.start == own.stop
+        weights = view.credit.own_of_row(credit.weights, row).double()
         rows.append(
             {
                 "rollout": rollout.sample,
@@ -77,8 +75,8 @@ def rollout_frame(view: GroupView) -> pd.DataFrame:
                 "answer": rollout.extracted_answer,
                 "verdict": rollout.reward_reason,
                 "advantage": float(credit.baseline[row]),
-                "mean novelty": None if empty else float(novelty[own].mean()),
-                "mean weight": None if empty else float(weights[own].mean()),
+                "mean novelty": view.credit.mean_novelty(row),
+                "mean weight": float(weights.mean()) if len(weights) else None,
                 "tokens": len(rollout.completion_ids),
                 "ended by": str(rollout.finish),
             }

@@ -87,6 +87,44 @@ def test_tokens_that_were_not_sampled_are_in_no_mean_and_no_minimum(tmp_path: Pa
     assert row["min_weight"] == pytest.approx(float(weights.min()))
 
 
+def test_a_rollout_with_nothing_to_compare_with_has_no_novelty(tmp_path: Path) -> None:
+    rewards = (1.0, 0.0, 0.0, None)  # alone in its outcome; a pair; unscored
+    group = RolloutGroup(
+        tuple(make_rollout(0, s, n_tokens=5, reward=reward) for s, reward in enumerate(rewards))
+    )
+    run = run_of(tmp_path / "run", [group])
+    lines = show_run(run).groups[0].rollouts
+    assert [line.novelty is not None for line in lines] == [False, True, True, False]
+    export_table(run, "rollouts", tmp_path / "rows.parquet", CreditConfig())
+    table = pd.read_parquet(tmp_path / "rows.parquet")
+    assert table["mean_novelty"].notna().tolist() == [False, True, True, False]
+    # Against the other outcome a lone one has something to differ from.
+    config = CreditConfig(reference="opposite_outcome")
+    lines = show_run(run, config=config).groups[0].rollouts
+    assert [line.novelty is not None for line in lines] == [True, True, True, False]
+    # What is kept on disk says the same.
+    credit_run(run)
+    found = kept_credit(open_run(run.path), run.keys()[0], default_config(run))
+    assert found is not None
+    means = [found.mean_novelty(row) for row in range(4)]
+    assert [mean is not None for mean in means] == [False, True, True, False]
+
+
+def test_a_rival_that_is_unknown_has_no_mean_either(tmp_path: Path) -> None:
+    entropies = ((1.0, 2.0), (2.0, 4.0), (1.0, NAN))
+    group = RolloutGroup(
+        tuple(
+            make_rollout(0, s, n_tokens=2, reward=float(s == 2), entropy=entropy)
+            for s, entropy in enumerate(entropies)
+        )
+    )
+    run = run_of(tmp_path / "run", [group])
+    found = credit_group(run, run.keys()[0], CreditConfig(signal="entropy", granularity="token"))
+    assert [found.mean_novelty(row) is not None for row in range(3)] == [True, True, False]
+    uniform = credit_group(run, run.keys()[0], CreditConfig(signal="uniform"))
+    assert [uniform.mean_novelty(row) for row in range(3)] == [None] * 3
+
+
 def test_a_table_of_a_run_without_states_has_the_trainers_advantages(tmp_path: Path) -> None:
     run = run_of(tmp_path / "run", [recorded()], states=False)
     export_table(run, "rollouts", tmp_path / "rows.parquet", CreditConfig())
