@@ -99,8 +99,11 @@ def _read_form(run: Run, places: Roots) -> None:
 
 
 def _offer_own(run: Run, found: Sequence[str], places: Roots) -> None:
-    """Another run brings its own checkpoint, where that is at hand; a choice made then stays."""
-    if st.session_state.get(_OFFERED) == str(run.path):
+    """Another run brings its own checkpoint, where that is at hand; a choice made then stays.
+
+    Until the page is left: Streamlit then forgets the box, and it is offered anew.
+    """
+    if "work.model" in st.session_state and st.session_state.get(_OFFERED) == str(run.path):
         return
     st.session_state[_OFFERED] = str(run.path)
     own = run.info.checkpoint

@@ -204,7 +204,12 @@ def _about_form(look: ProblemLook | None) -> dict[str, Any]:
 
 
 def _take_advice(look: ProblemLook | None) -> None:
-    """Another problem set brings the reward that fits it; a choice made after that stays."""
+    """Another problem set brings the reward that fits it; a choice made after that stays.
+
+    Until the page is left: Streamlit then forgets the form, and the same set brings it anew.
+    """
+    if "start.reward" not in st.session_state:
+        st.session_state.pop(_ADVISED, None)
     if look is not None and st.session_state.get(_ADVISED) != look.path:
         st.session_state[_ADVISED] = look.path
         st.session_state["start.reward"] = look.preview.advice.reward

@@ -112,6 +112,13 @@ def test_the_first_problem_and_gold_are_shown_before_start(problem_file: Path) -
     assert not next(button for button in at.button if button.label == "Start").disabled
 
 
+def leave_and_come_back(at):
+    for page in ("pages/learn.py", PAGE):
+        at.switch_page(page)
+        checked(at.run())
+    return at
+
+
 def start_button(at):
     return next(button for button in at.button if button.key == "start.start")
 
@@ -126,6 +133,10 @@ def test_a_fitting_reward_is_chosen_and_a_choice_stays(problem_file: Path) -> No
     checked(at.selectbox(key="start.reward").select("exact").run())
     assert at.selectbox(key="start.reward").value == "exact"
     assert "(exact is chosen)" in shown_text(at)
+    fill_form(at, "letters.jsonl")
+    assert at.selectbox(key="start.reward").value == "choice"
+    leave_and_come_back(at)
+    assert at.selectbox(key="start.reward").value == "math", "the form is forgotten"
     fill_form(at, "letters.jsonl")
     assert at.selectbox(key="start.reward").value == "choice"
 
@@ -252,6 +263,8 @@ def test_reading_offers_the_checkpoint_that_sampled_the_run(
     assert not at.button(key="work.read").disabled
     checked(at.selectbox(key="work.model").set_value(None).run())
     assert at.selectbox(key="work.model").value is None, "a choice stays"
+    leave_and_come_back(at)
+    assert at.selectbox(key="work.model").value == "models/tiny", "offered anew"
 
 
 def test_reading_takes_only_checkpoints_that_may_be_used(
