@@ -56,3 +56,21 @@ def test_a_point_is_lit_in_the_text_and_a_lasso_tells_its_words(app_url, open_pa
     page.wait_for_function("document.location.search.includes('token=')")
     settle(page)
     assert (text.get_attribute("data-sample"), text.get_attribute("data-token")) == (sample, token)
+
+
+def test_the_density_counts_the_points_and_says_so(app_url, open_page) -> None:
+    page = open_page(f"{app_url}/embedding?run=small&problem={PENS.problem_id}")
+    shown = by_pca(page)
+    toggle = shown.get_by_role("button", name="density")
+    before = shown.locator("canvas").screenshot()
+    assert shown.locator(".crowd").inner_text() == ""
+    toggle.click()
+    shown.locator(".crowd .patch").first.wait_for()
+    said = shown.locator(".crowd").inner_text().split()
+    assert said[:5] == ["points", "in", "12", "×", "12"]
+    counts = [int(word) for word in said[6:]]
+    assert counts[0] == 1 and counts == sorted(counts)
+    assert 1 < counts[-1] <= 91, "some of the 91 tokens lie on top of each other"
+    assert shown.locator("canvas").screenshot() != before
+    toggle.click()
+    page.wait_for_function("!document.querySelector('.hem .crowd')?.textContent")

@@ -57,6 +57,7 @@ MODULES = (
     "frame",
     "space",
     "colours",
+    "density",
     "splat",
     "layer",
     "paint",

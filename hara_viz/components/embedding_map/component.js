@@ -5,11 +5,12 @@ import { SharedSelection } from "../shared/selection.js";
 import { isDark } from "../token_heatmap/colour.js";
 import { make } from "../token_heatmap/dom.js";
 import { drawingOrder, pointColours } from "./colours.js";
+import { densityOf } from "./density.js";
 import { parseMap, pathOf, pointOf, samePlaces } from "./frame.js";
 import { PointLayer } from "./layer.js";
 import { paintMap, radiusOf } from "./paint.js";
 import { fittedCamera, isInside, pannedCamera, PointGrid, toMap, toScreen, zoomedCamera } from "./space.js";
-import { atomLegend, atomTip, legendOf, placeOf, textOf, tipOf } from "./words.js";
+import { atomLegend, atomTip, densityLegend, legendOf, placeOf, textOf, tipOf } from "./words.js";
 
 const HEIGHT = 430;
 const REACH = 9; // pixels within which a point is meant
@@ -24,9 +25,11 @@ export class EmbeddingMap {
     this.chosen = null;
     this.lasso = [];
     this.layer = new PointLayer();
-    this.local = { lasso: false, path: false, atoms: true };
+    this.local = { lasso: false, path: false, atoms: true, density: false };
     this.legend = make("span", {});
+    this.crowd = make("span", { class: "legend crowd" });
     this.buttons = {
+      density: this.toggle("density", "How many points lie where, beneath the points"),
       atoms: this.toggle("atoms", "Barycenter atoms on or off"),
       path: this.toggle("path", "The selected rollout as a line"),
       lasso: this.toggle("lasso", "Draw around points (or hold shift and drag)"),
@@ -35,11 +38,17 @@ export class EmbeddingMap {
       class: "bar",
       children: [
         this.legend,
+        this.crowd,
         make("span", { class: "spring" }),
-        ...Object.values(this.buttons),
-        this.button("−", "Zoom out", () => this.zoom(1 / 1.6)),
-        this.button("+", "Zoom in", () => this.zoom(1.6)),
-        this.button("fit", "Show all points", () => this.refit()),
+        make("span", {
+          class: "tools",
+          children: [
+            ...Object.values(this.buttons),
+            this.button("−", "Zoom out", () => this.zoom(1 / 1.6)),
+            this.button("+", "Zoom in", () => this.zoom(1.6)),
+            this.button("fit", "Show all points", () => this.refit()),
+          ],
+        }),
       ],
     });
     this.canvas = make("canvas", { tabindex: "0", role: "img" });
@@ -148,6 +157,7 @@ export class EmbeddingMap {
     };
     this.colours = pointColours(this.frame.colour, dark);
     this.legend.replaceChildren(legendOf(this.frame, this.colours), atomLegend(this.frame, this.theme));
+    this.most = undefined; // the density's legend has another ink
     this.root.dataset.theme = dark ? "dark" : "light";
   }
 
@@ -196,11 +206,15 @@ export class EmbeddingMap {
     const pen = canvas.getContext("2d");
     pen.scale(ratio, ratio);
     const { sample } = this.selection.now;
+    const density = local.density ? densityOf(this.scene()) : null;
+    if (density?.most !== this.most) this.crowd.replaceChildren(...densityLegend(density, this.theme));
+    this.most = density?.most;
     paintMap(pen, {
       ...this.scene(),
       ratio,
       path: local.path ? pathOf(frame, sample) : [],
       lasso: this.lasso,
+      density,
       withAtoms: local.atoms,
       layer: this.layer,
     });

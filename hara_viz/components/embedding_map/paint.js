@@ -2,16 +2,18 @@
 
 import { visible } from "../shared/cells.js";
 import { EDGE, FAINT } from "./colours.js";
+import { paintDensity } from "./density.js";
 import { toScreen } from "./space.js";
 
 const MANY = 8000; // points; beyond, squares are written as pixels, which is quicker than discs
 
 // `scene`: {frame, camera, width, height, ratio, theme, colours, order, lit, hover, chosen, path,
-//           lasso, withAtoms, layer: a PointLayer}
+//           density: of densityOf or null, lasso, withAtoms, layer: a PointLayer}
 export function paintMap(pen, scene) {
   const { width, height, theme } = scene;
   pen.fillStyle = theme.page;
   pen.fillRect(0, 0, width, height);
+  if (scene.density) paintDensity(pen, scene.density, theme.ink);
   paintPoints(pen, scene);
   if (scene.path.length > 1) paintPath(pen, scene);
   if (scene.withAtoms) paintAtoms(pen, scene);

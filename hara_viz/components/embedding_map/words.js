@@ -2,6 +2,7 @@
 
 import { excerpt, visible } from "../shared/cells.js";
 import { make } from "../token_heatmap/dom.js";
+import { legendCounts, opacityOf, SIDE } from "./density.js";
 
 const OUTCOMES = new Map([
   [true, "right"],
@@ -91,4 +92,17 @@ export function atomLegend({ atoms }, theme) {
     return make("span", { class: "category", children: [diamond, make("span", { text })] });
   });
   return make("span", { class: "legend atoms", title, children: items });
+}
+
+// What the squares beneath the points say; nothing while they are not shown.
+export function densityLegend(density, theme) {
+  if (!density) return [];
+  const title = `Points in a square of ${SIDE} × ${SIDE} pixels, counted as they lie on the screen now; a logarithmic scale.`;
+  const items = legendCounts(density.most).map((count) => {
+    const patch = make("i", { class: "patch" });
+    patch.style.background = theme.ink;
+    patch.style.opacity = opacityOf(count, density.most);
+    return make("span", { class: "category", children: [patch, make("span", { text: String(count) })] });
+  });
+  return [make("span", { class: "dim", title, text: `points in ${SIDE} × ${SIDE} pixels` }), ...items];
 }
