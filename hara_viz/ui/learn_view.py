@@ -15,6 +15,7 @@ from hara_viz.types import GroupKey, Rollout
 from hara_viz.ui import data, state
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.inspector import token_text
+from hara_viz.ui.own_tokens import own_tokens
 from hara_viz.ui.words import inert
 
 
@@ -50,16 +51,16 @@ class LearnView:
     def reasoning_steps(self) -> list[int]:
         """Which reasoning step each of them belongs to; all the same one where none is cut."""
         steps = self.rollout.reasoning_step or (0,) * len(self.rollout.completion_ids)
-        return [steps[int(t)] for t in np.flatnonzero(_own(self.rollout))]
+        return [steps[int(t)] for t in np.flatnonzero(own_tokens(self.rollout))]
 
     def n_own_tokens(self, row: int) -> int:
         """T of a rollout of the group."""
-        return int(_own(self.found.group.rollouts[row]).sum())
+        return int(own_tokens(self.found.group.rollouts[row]).sum())
 
     def values(self, name: str) -> np.ndarray:
         """A tensor of `Credit` over the rollout's own tokens [T]."""
         of_row = self.found.of_row(getattr(self.found.credit, name), self.row).double().numpy()
-        return of_row[_own(self.rollout)]
+        return of_row[own_tokens(self.rollout)]
 
 
 def learn_view(view: GroupView) -> LearnView | None:
@@ -78,7 +79,7 @@ def learn_view(view: GroupView) -> LearnView | None:
 
 def words_of(rollout: Rollout) -> list[str]:
     """The policy's own tokens of a rollout as text."""
-    return [token_text(rollout, int(t))[1] for t in np.flatnonzero(_own(rollout))]
+    return [token_text(rollout, int(t))[1] for t in np.flatnonzero(own_tokens(rollout))]
 
 
 def film(shown: LearnView) -> BarycenterFilm:
@@ -121,8 +122,3 @@ def _plane(
     run: str, stamp: int, key: GroupKey, config: str, layer: int | None, _found: GroupCredit
 ) -> tuple[dict[int, np.ndarray], float]:
     return states_in_the_plane(data.run(run), _found)
-
-
-def _own(rollout: Rollout) -> np.ndarray:
-    mask = rollout.sampled_mask or (True,) * len(rollout.completion_ids)
-    return np.asarray(mask, dtype=bool)
