@@ -21,8 +21,6 @@ class Device:
     name: str
     """As `load_policy` takes it: "auto", "cpu", "cuda:0", "mps"."""
     label: str
-    free_gib: float | None = None
-    """None: not known, or not limited apart from the machine's memory."""
 
 
 def list_devices() -> tuple[Device, ...]:
@@ -48,7 +46,7 @@ def parse_gpus(report: str) -> list[Device]:
             devices.append(Device(f"cuda:{index}", f"cuda:{index}: {name}"))
             continue
         label = f"cuda:{index}: {name}, {free:.0f} of {total:.0f} GiB free"
-        devices.append(Device(f"cuda:{index}", label, free))
+        devices.append(Device(f"cuda:{index}", label))
     return devices
 
 

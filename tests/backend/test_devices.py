@@ -9,7 +9,7 @@ from hara_viz.backend.devices import Device, list_devices, parse_gpus
 def test_gpus_are_read_off_the_drivers_report() -> None:
     report = "0, NVIDIA H100, 40960, 81920\n1, GB10, [N/A], [N/A]\nNo devices were found\n"
     assert parse_gpus(report) == [
-        Device("cuda:0", "cuda:0: NVIDIA H100, 40 of 80 GiB free", 40.0),
+        Device("cuda:0", "cuda:0: NVIDIA H100, 40 of 80 GiB free"),
         Device("cuda:1", "cuda:1: GB10"),
     ]
 
