@@ -43,9 +43,7 @@ def export_picture(
         InvalidInputError: the name of the file, the place, or a signal that the group lacks.
         MissingInputError: a PNG is asked for and no Chromium is found.
     """
-    check_place(out, force=force)
-    if out.suffix not in SUFFIXES:
-        raise InvalidInputError(f"{out.name} has no form; end it with .svg or .png")
+    check_place(out, force=force, suffixes=SUFFIXES)
     svg = group_svg(run, found, signal)
     made = svg.encode() if out.suffix == ".svg" else png_of(svg)
     with new_file(out, force=force) as path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,12 +16,17 @@ _MARK = ".hara-viz-export"
 """Lies in every folder that we wrote: only such a folder is ever replaced."""
 
 
-def check_place(out: Path, *, force: bool) -> None:
+def check_place(out: Path, *, force: bool, suffixes: Sequence[str] = ()) -> None:
     """Refuse a place that cannot be a file of ours, before anything is computed.
 
+    Args:
+        out: the file.
+        force: it may be there already.
+        suffixes: what its name may end with; none: anything.
+
     Raises:
-        InvalidInputError: `out` is a folder, lies in none that exists or inside a run, or is there
-            already.
+        InvalidInputError: `out` is a folder, lies in none that exists or inside a run, is there
+            already, or its name has another ending.
     """
     if out.is_dir() or not out.parent.is_dir():
         raise InvalidInputError(f"{out} cannot be written; name a file in a folder that exists")
@@ -31,6 +36,8 @@ def check_place(out: Path, *, force: bool) -> None:
         )
     if out.exists() and not force:
         raise InvalidInputError(f"{out} is there already; name another file, or pass --force")
+    if suffixes and out.suffix not in suffixes:
+        raise InvalidInputError(f"{out.name} has no form; end it with {' or '.join(suffixes)}")
 
 
 @contextmanager

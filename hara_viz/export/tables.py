@@ -58,9 +58,7 @@ def export_table(
     Raises:
         InvalidInputError: the name of the file, or the place.
     """
-    check_place(out, force=force)
-    if out.suffix not in SUFFIXES:
-        raise InvalidInputError(f"{out.name} has no form; end it with .csv or .parquet")
+    check_place(out, force=force, suffixes=SUFFIXES)
     keys = run.keys() if keys is None else keys
     layer = layer_of(run, config, layer)
     if name == "groups":

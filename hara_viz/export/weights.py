@@ -82,9 +82,7 @@ def export_weights(
     Raises:
         InvalidInputError: the name, the config, or no group allows credit; nothing is written.
     """
-    check_place(out, force=force)
-    if out.suffix not in SUFFIXES:
-        raise InvalidInputError(f"{out.name} has no form; end it with .parquet or .jsonl")
+    check_place(out, force=force, suffixes=SUFFIXES)
     keys = run.keys() if keys is None else keys
     layer = layer_of(run, config, layer)
     origin = origin_of(run, config, layer)
