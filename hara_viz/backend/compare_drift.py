@@ -133,7 +133,7 @@ def _halves(spot: Spot, settings: DriftSettings) -> Halves:
                 rows = _states(run, group, layer) if rows is None else rows
                 own = [rows[row] for row in members if len(rows[row])]
                 if len(own) >= _SMALLEST_HALF:
-                    classes.append(RolloutClass(own, [_line(len(h)) for h in own]))
+                    classes.append(RolloutClass(own, [even_locations(len(h)) for h in own]))
                     places.append((key.problem_id, split, side))
     size = settings.n_support
     config = SolverConfig(alpha=1.0, structure="state", n_support=size, cost_scale="none")
@@ -187,5 +187,6 @@ def _states(run: Run, group: RolloutGroup, layer: int) -> list[torch.Tensor]:
     ]
 
 
-def _line(n_tokens: int) -> torch.Tensor:
+def even_locations(n_tokens: int) -> torch.Tensor:
+    """Where the tokens of a rollout stand, 0 at the first and 1 at the last: [T]."""
     return torch.arange(n_tokens) / max(n_tokens - 1, 1)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from hara_viz.analysis.usage import Usage, usage
-from hara_viz.backend.compare_drift import Spot
+from hara_viz.backend.compare_drift import Spot, even_locations
 from hara_viz.backend.compare_spaces import CommonSpace, common_space
 from hara_viz.credit import CreditConfig
 from hara_viz.credit.states import normalised
@@ -78,8 +78,8 @@ def align_at(a: Side, b: Side, sample_a: int, sample_b: int, config: str) -> Ali
         raise InvalidInputError("a rollout without tokens of its own has nothing to align")
     # As many support points as A has tokens: the support is A's own tokens, hardly blurred.
     solver = _solver(space, chosen, n_support=len(x), epsilon=_SHARP)
-    reference = solve_barycenter([x], [_line(len(x))], solver).reference
-    found = transport_to_reference([y], [_line(len(y))], reference, solver)
+    reference = solve_barycenter([x], [even_locations(len(x))], solver).reference
+    found = transport_to_reference([y], [even_locations(len(y))], reference, solver)
     return Alignment(
         plan=found.plans[0].double().numpy(),
         feature=found.costs_feature[0].double().numpy(),
@@ -121,7 +121,7 @@ def _cross_costs(
 ) -> tuple[tuple[list[np.ndarray], ...], ...]:
     """[whose tokens][whose pattern]: costs of each rollout's tokens."""
     solved = [
-        solve_barycenter(own, [_line(len(h)) for h in own], solver, leave_one_out=True)
+        solve_barycenter(own, [even_locations(len(h)) for h in own], solver, leave_one_out=True)
         for own in members
     ]
     found: list[tuple[list[np.ndarray], ...]] = []
@@ -130,7 +130,7 @@ def _cross_costs(
         for pattern, solution in enumerate(solved):
             transport = solution.leave_one_out
             if pattern != whose or transport is None:
-                lines = [_line(len(h)) for h in own]
+                lines = [even_locations(len(h)) for h in own]
                 transport = transport_to_reference(own, lines, solution.reference, solver)
             against.append([cost.double().numpy() for cost in transport.costs])
         found.append(tuple(against))
@@ -222,10 +222,6 @@ def _solver(
 def _support(members: Sequence[Sequence[Tensor]]) -> int:
     """One K for both patterns: costs cannot be compared across K."""
     return SolverConfig().support_size([len(h) for own in members for h in own])
-
-
-def _line(n_tokens: int) -> Tensor:
-    return torch.arange(n_tokens) / max(n_tokens - 1, 1)
 
 
 def _sides(a: Side, b: Side) -> tuple[Side, Side]:
