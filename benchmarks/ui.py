@@ -13,12 +13,14 @@ longest task  of the main thread, from the navigation on
 hover         pointer over another token -> the frame with its tooltip
 recolour      another signal chosen -> the frame in its colours, values of the signal included
 click         pointer down on a token -> the inspector, drawn by Python, tells of it
-script        the app's script for that click, as the browser sees it (upper bound)
+script        the longest rerun of the app's script for that click, from the word that it began to
+              the word that it is done, as they reach the browser
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
 import json
 import os
 import shutil
@@ -42,7 +44,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-backgroun
 READY = ".hth[data-ready=yes]"
 # Notes when the frame after a mark was painted, how long tasks were, and how long the script ran.
 WATCH = """
-window.seen = { painted: null, longest: 0, script: [] };
+window.seen = { painted: null, longest: 0 };
 const frame = (then) => requestAnimationFrame(() => {
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => then(performance.now());
@@ -56,18 +58,6 @@ new PerformanceObserver((list) => {
   for (const { duration } of list.getEntries())
     window.seen.longest = Math.max(window.seen.longest, duration);
 }).observe({ entryTypes: ["longtask"] });
-document.addEventListener("DOMContentLoaded", () => {
-  let since = null;
-  new MutationObserver(() => {
-    const app = document.querySelector("[data-testid=stApp]");
-    const state = app?.getAttribute("data-test-script-state");
-    if (state === "running") since ??= performance.now();
-    else if (since !== null) {
-      window.seen.script.push(performance.now() - since);
-      since = null;
-    }
-  }).observe(document, { subtree: true, attributes: true, childList: true });
-});
 """
 RECOLOUR = """async (name) => {
   const select = window.heatmapRoot().querySelector("select");
@@ -186,23 +176,38 @@ def interact(page: Any) -> dict[str, float]:
 
 
 def click(page: Any, number: int) -> tuple[float, float, int]:
-    """Milliseconds to the inspector, milliseconds of the script, bytes received."""
-    received: list[int] = []
+    """Milliseconds to the inspector, milliseconds of the longest rerun, bytes received."""
+    frames: list[tuple[float, bytes]] = []
     cdp = page.context.new_cdp_session(page)
     cdp.send("Network.enable")
     cdp.on(
         "Network.webSocketFrameReceived",
-        lambda event: received.append(len(event["response"]["payloadData"]) * 3 // 4),
+        lambda event: frames.append(
+            (event["timestamp"], base64.b64decode(event["response"]["payloadData"]))
+        ),
     )
-    page.evaluate("window.seen.script = []")
     cell = page.locator("article .lines [data-cell]").nth(number * 5)
     page.evaluate(TOLD, number * 5)
     cell.click()
     took = page.evaluate("window.told")
     settle(page)
-    script = page.evaluate("window.seen.script")
     cdp.detach()
-    return took, sum(script), sum(received)
+    return took, max(reruns(frames)), sum(len(frame) for _, frame in frames)
+
+
+def reruns(frames: list[tuple[float, bytes]]) -> list[float]:
+    """Milliseconds of each rerun of the script, by the times at which its messages came."""
+    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+    found, since = [], None
+    for seconds, frame in frames:
+        kind = ForwardMsg.FromString(frame).WhichOneof("type")
+        if kind == "new_session":
+            since = seconds
+        elif kind == "script_finished" and since is not None:
+            found.append(1000 * (seconds - since))
+            since = None
+    return found
 
 
 def plain_spans(browser: Any, folder: Path, n_tokens: int) -> dict[str, float]:

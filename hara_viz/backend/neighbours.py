@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from hara_viz.errors import InvalidInputError
 from hara_viz.types import HiddenStates
+
+_BLOCK = 2**22
+"""Numbers that are brought to full precision at once: 16 MB."""
 
 
 class SimilarToken(NamedTuple):
@@ -25,8 +31,8 @@ def similar_tokens(
 ) -> tuple[SimilarToken, ...]:
     """In each sibling rollout the token most like `token` of `row`, the most similar ones first.
 
-    Works through one rollout at a time: the states of a large group are mapped from disk and never
-    brought to full precision whole.
+    Works through a block of tokens at a time: the states of a large group are mapped from disk and
+    never brought to full precision whole.
 
     Args:
         states: of all rollouts of the group, packed.
@@ -38,21 +44,28 @@ def similar_tokens(
         InvalidInputError: the group has no such token.
     """
     offsets = states.offsets.tolist()
-    own = states.states[offsets[row] : offsets[row + 1]]
-    if not 0 <= token < len(own):
-        raise InvalidInputError(f"rollout {row} has {len(own)} tokens, counted from 0; not {token}")
-    direction = _unit(own[token : token + 1])[0]
+    n_tokens = offsets[row + 1] - offsets[row] if 0 <= row < len(offsets) - 1 else 0
+    if not 0 <= token < n_tokens:
+        raise InvalidInputError(f"rollout {row} has {n_tokens} tokens, counted from 0; not {token}")
+    likeness = _cosines(states.states, offsets[row] + token)
     found: list[SimilarToken] = []
-    for other in range(len(offsets) - 1):
-        siblings = states.states[offsets[other] : offsets[other + 1]]
-        if other == row or not len(siblings):
+    for other, (begin, end) in enumerate(pairwise(offsets)):
+        if other == row or begin == end:
             continue
-        likeness = _unit(siblings) @ direction
-        best = int(likeness.argmax())
-        found.append(SimilarToken(other, best, float(likeness[best])))
+        best = int(likeness[begin:end].argmax())
+        found.append(SimilarToken(other, best, float(likeness[begin + best])))
     return tuple(sorted(found, key=lambda match: -match.similarity)[:top])
 
 
-def _unit(states: torch.Tensor) -> torch.Tensor:
-    """Rows of length 1; a zero vector stays zero, and is like nothing."""
-    return torch.nn.functional.normalize(states.float(), dim=-1)
+def _cosines(states: torch.Tensor, place: int) -> NDArray[np.float32]:
+    """Cosine of every row of `states` [N, D] with that at `place`; a zero vector is like nothing.
+
+    Few calls on large blocks: each may have to wait for the interpreter's lock in a busy server.
+    """
+    direction = torch.nn.functional.normalize(states[place].float(), dim=0)
+    found = []
+    for block in states.split(max(1, _BLOCK // states.shape[1])):
+        exact = block.float()
+        norms = torch.linalg.vector_norm(exact, dim=1).clamp_min_(1e-12)
+        found.append((exact @ direction).div_(norms))
+    return torch.cat(found).numpy()

@@ -145,7 +145,7 @@ def _matches(view: GroupView, row: int, token: int, *, named: bool) -> None:
     atoms = [a for a in atoms_of_token(outcome, row, plan_token) if a.share >= 0.01]
     if not atoms:
         return
-    names = named_atoms(view, outcome.success) if named else {}
+    names = named_atoms(view, outcome.success, {a.atom for a in atoms}) if named else {}
     st.caption("Where its mass goes: the barycenter's atoms, and what stands for each.")
     st.dataframe(
         atom_frame(atoms, names),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -84,8 +85,9 @@ def mentions_text(view: GroupView, atoms: ClassAtoms, index: int, limit: int = 3
     return " / ".join(found.values())
 
 
-def named_atoms(view: GroupView, success: bool) -> dict[int, NamedAtom]:
-    """The atoms that plans of an outcome lead to, by column, as the Transport page shows them.
+def named_atoms(view: GroupView, success: bool, wanted: Collection[int]) -> dict[int, NamedAtom]:
+    """Those of the atoms that plans of an outcome lead to, by column, as the Transport page shows
+    them.
 
     So that an atom has one name everywhere; empty where the run does not keep the states that the
     words are found with.
@@ -97,6 +99,7 @@ def named_atoms(view: GroupView, success: bool) -> dict[int, NamedAtom]:
     return {
         atom.index: NamedAtom(mentions_text(view, target, place), atom.mentions)
         for place, atom in enumerate(target.atoms)
+        if atom.index in wanted
     }
 
 
