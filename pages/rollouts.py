@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from hara_viz.ui.among import among_bar
 from hara_viz.ui.empty import explain_no_group
 from hara_viz.ui.export_buttons import group_downloads
 from hara_viz.ui.frame import inside_frame
@@ -40,6 +41,7 @@ spans, rollouts, solver, found, said = st.tabs(
 with spans:
     spans_table(view)
 with rollouts:
+    among_bar()
     rollout_table(view)
 with solver:
     solver_notes(view)

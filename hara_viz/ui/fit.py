@@ -41,7 +41,7 @@ def fit_group(selection: Selection, groups: pd.DataFrame) -> Fitted:
         groups: as `analysis.figures.group_table` gives them.
     """
     if groups.empty:
-        return replace(selection, problem=None, group=0, sample=None, token=None), ()
+        return replace(selection, problem=None, group=0, among=(), sample=None, token=None), ()
     keys = [group_key(row) for row in groups.itertuples()]
     if (selection.global_step, selection.problem, selection.group) in keys:
         return selection, ()
@@ -54,7 +54,7 @@ def fit_group(selection: Selection, groups: pd.DataFrame) -> Fitted:
     step, problem, group = (of_problem or mixed or [choice[0][0]])[0]
     found = replace(selection, global_step=step, problem=problem, group=group)
     if selection.problem is not None and not of_problem:
-        found = replace(found, sample=None, token=None)
+        found = replace(found, among=(), sample=None, token=None)
     # Naming a problem alone is enough where it has one group.
     vague = (selection.global_step, selection.group) == (DEFAULT.global_step, DEFAULT.group)
     if selection.problem is None or (of_problem and vague):
@@ -89,6 +89,19 @@ def fit_token(selection: Selection, lengths: Mapping[int, int]) -> Fitted:
             f"token {token}.",
         )
     return selection, ()
+
+
+def fit_among(selection: Selection, lengths: Mapping[int, int]) -> Fitted:
+    """Keep the rollouts of a filter that the group has; `lengths` as in `fit_token`."""
+    known = tuple(sample for sample in selection.among if sample in lengths)
+    if known == selection.among:
+        return selection, ()
+    missing = [str(sample) for sample in selection.among if sample not in lengths]
+    shown = "the others are shown" if known else "all are shown"
+    return replace(selection, among=known), (
+        f"The link narrows the tables to rollouts that this group has not: "
+        f"{clipped(', '.join(missing))}; {shown}.",
+    )
 
 
 def fit_layer(selection: Selection, layers: Sequence[int]) -> Fitted:

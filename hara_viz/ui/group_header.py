@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from hara_viz.types import Rollout
 from hara_viz.ui import state
+from hara_viz.ui.among import narrowed
 from hara_viz.ui.click_table import click_table
 from hara_viz.ui.export_buttons import origin, table_downloads
 from hara_viz.ui.group_view import GroupView
@@ -45,11 +47,12 @@ def notes_of(view: GroupView) -> Sequence[str]:
 @st.fragment(key=ROLLOUT_TABLE)
 def rollout_table(view: GroupView) -> None:
     """One line per rollout; a click shows it."""
+    shown = narrowed(rollout_frame(view))
     click_table(
-        rollout_frame(view),
-        [{"sample": sample} for sample in view.samples],
+        shown,
+        [{"sample": int(sample)} for sample in shown["rollout"]],
         key="rollouts.table",
-        here=view.row_of(state.current().sample),
+        here=next(iter(np.flatnonzero(shown["rollout"] == state.current().sample).tolist()), None),
         max_rows=16,
         columns={
             "reward": st.column_config.NumberColumn(format="%.2f"),
@@ -58,7 +61,7 @@ def rollout_table(view: GroupView) -> None:
             "mean novelty": st.column_config.NumberColumn(format="%.4f"),
         },
     )
-    table_downloads(lambda: rollout_frame(view), lambda: origin(view), name="rollouts")
+    table_downloads(lambda: shown, lambda: origin(view), name="rollouts")
 
 
 def rollout_frame(view: GroupView) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from hara_viz.analysis.map_values import common_steps, common_words
+from hara_viz.ui.among import among_button
 from hara_viz.ui.click_table import click_table
 from hara_viz.ui.map_data import ShownMap
 from hara_viz.ui.quote import words_of_span
@@ -34,6 +35,7 @@ def lasso_table(shown: ShownMap) -> None:
         return
     frame = lasso_frame(shown, chosen)
     st.markdown(f"**{count(len(chosen), 'point')} in the lasso**")
+    among_button([int(sample) for sample in frame["rollout"]])
     table, words = st.columns([3, 1], gap="medium")
     with table:
         click_table(

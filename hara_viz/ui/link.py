@@ -25,6 +25,7 @@ NAMES: dict[str, str] = {
     "global_step": "step",
     "problem": "problem",
     "group": "group",
+    "among": "among",
     "layer": "layer",
     "signal": "signal",
     "underline": "under",
@@ -43,11 +44,13 @@ def to_query(selection: Selection) -> dict[str, list[str]]:
             query |= {PREFIX + n: [text] for n, text in changed_fields(selection.credit).items()}
         value = getattr(selection, name)
         if value != getattr(DEFAULT, name):
-            query[short] = list(value) if name == "runs" else [_write(value)]
+            query[short] = list(value) if name == "runs" else [_write(name, value)]
     return query
 
 
-def _write(value: Any) -> str:
+def _write(name: str, value: Any) -> str:
+    if name == "among":
+        return "-".join(map(str, value))
     if not isinstance(value, tuple):
         return str(value)
     # As JavaScript writes numbers, so that both sides write the same address.
@@ -90,6 +93,10 @@ def _whole(text: str) -> int:
     return -_natural(text[1:]) if text.startswith("-") else _natural(text)
 
 
+def _samples(text: str) -> tuple[int, ...]:
+    return tuple(sorted({_natural(part) for part in text.split("-")}))
+
+
 def _word(text: str) -> str:
     if not text or len(text) > 80:
         raise ValueError(text)
@@ -113,6 +120,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "global_step": _whole,
     "problem": _word,
     "group": _natural,
+    "among": _samples,
     "layer": _natural,
     "signal": _word,
     "underline": _word,
@@ -125,6 +133,7 @@ _EXPECTED = {
     "global_step": "a whole number",
     "problem": "a problem's id",
     "group": "a number from 0 on",
+    "among": "rollouts by number, such as 0-3-5",
     "layer": "a number from 0 on",
     "signal": "a signal's name",
     "underline": "a signal's name",

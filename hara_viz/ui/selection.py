@@ -14,10 +14,10 @@ from hara_viz.ui.fields import LEVELS as LEVELS
 
 # What a move invalidates: a token index means nothing in another rollout.
 _DEPENDENTS: dict[str, tuple[str, ...]] = {
-    "runs": ("global_step", "group", "sample", "token", "layer"),
-    "global_step": ("group", "sample", "token"),
-    "problem": ("group", "sample", "token"),
-    "group": ("sample", "token"),
+    "runs": ("global_step", "group", "among", "sample", "token", "layer"),
+    "global_step": ("group", "among", "sample", "token"),
+    "problem": ("group", "among", "sample", "token"),
+    "group": ("among", "sample", "token"),
     "sample": ("token",),
     "signal": ("bounds",),
 }
@@ -34,6 +34,8 @@ class Selection:
     problem: str | None = None
     """A problem_id."""
     group: int = 0
+    among: tuple[int, ...] = ()
+    """Samples that tables are narrowed to, such as those of a lasso, ascending; empty = all."""
     sample: int | None = None
     """The rollout's number in its group."""
     token: int | None = None

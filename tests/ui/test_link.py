@@ -29,6 +29,7 @@ selections = st.builds(
     global_step=st.one_of(st.none(), st.integers(-5, 10**6)),
     problem=st.one_of(st.none(), words),
     group=naturals,
+    among=st.lists(naturals, max_size=4, unique=True).map(lambda found: tuple(sorted(found))),
     sample=st.one_of(st.none(), naturals),
     token=st.one_of(st.none(), naturals),
     layer=st.one_of(st.none(), naturals),
