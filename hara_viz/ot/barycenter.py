@@ -207,7 +207,7 @@ def _solve_exact_one(problem: Problem) -> BarycenterSolution:
             exact.support_features.to(measures.center),
             points.barycentric(exact.padded_plans).anchor_distances,
         ),
-        Scales(scales.feature, scales.structure, scales.epsilon),
+        scales,
         exact.transport,
         left_out,
         (exact.converged, exact.iterations, exact.changes),
