@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hara_viz.components import barycenter_text, embedding_map, rollout_pair, transport_plan
-from hara_viz.components.embedding_map import Colouring, MapAtom, MapFrame, MapRollout
+from hara_viz.components.embedding_map import Colouring, MapAtom, MapFrame, MapRollout, MapSlice
 from hara_viz.components.shared.cells import ShownCell, shown_cells
 from hara_viz.components.transport_plan import AtomLabel, plan_frame
 from hara_viz.errors import FormatError, InvalidInputError, SchemaError, ShapeError
@@ -74,8 +74,15 @@ def state_map() -> MapFrame:
         colouring=Colouring(
             label="Weight − 1", kind="signed", values=np.array([0.5, np.nan, -2.0]), domain=(-2, 2)
         ),
-        atoms=(MapAtom(True, 3, "<i>x</i>", 0.25, -0.75),),
+        atoms=(MapAtom(True, 3, "<i>x</i>", 0.25, -0.75, "<u>pens</u>"),),
+        paths=(1, 0),
     )
+
+
+def sliced_map() -> MapFrame:
+    frame = state_map()
+    other = MapSlice("<b>step 9</b>", np.array([4.0, 5.0, 6.0]), np.array([7.0, 8.0, 9.0]))
+    return replace(frame, slices=(other, MapSlice("step 0", frame.x, frame.y)), slice=1)
 
 
 def test_a_plan_is_normalised_ordered_and_silent_where_nothing_was_sampled() -> None:
@@ -107,6 +114,23 @@ def test_a_map_survives_the_way_and_back() -> None:
         np.testing.assert_array_equal(getattr(again, name), getattr(frame, name))
     np.testing.assert_array_equal(again.colouring.values, frame.colouring.values)
     assert again.colouring.domain == (-2.0, 2.0)
+    assert again.paths == (1, 0) and again.slices == ()
+
+
+def test_slices_of_a_map_survive_too() -> None:
+    frame = sliced_map()
+    again = embedding_map.decode(embedding_map.encode(frame))
+    assert again.slice == 1 and [s.name for s in again.slices] == ["<b>step 9</b>", "step 0"]
+    for one, other in zip(again.slices, frame.slices, strict=True):
+        np.testing.assert_array_equal(np.stack([one.x, one.y]), np.stack([other.x, other.y]))
+    for changes in (
+        {"slices": frame.slices[:1], "slice": 0},
+        {"slice": 2},
+        {"slices": (frame.slices[0], MapSlice("short", frame.x[:1], frame.y[:1]))},
+        {"paths": (2,)},
+    ):
+        with pytest.raises(ShapeError):
+            embedding_map.encode(replace(frame, **changes))
 
 
 def test_sixteen_thousand_tokens_by_64_atoms_stay_below_two_and_a_half_megabytes() -> None:
@@ -126,7 +150,7 @@ def test_sixteen_thousand_tokens_by_64_atoms_stay_below_two_and_a_half_megabytes
 
 @pytest.mark.parametrize("component", [transport_plan, embedding_map])
 def test_damage_is_told_in_a_sentence(component) -> None:
-    good = component.encode(plan() if component is transport_plan else state_map())
+    good = component.encode(plan() if component is transport_plan else sliced_map())
     with pytest.raises(FormatError, match="no such frame"):
         component.decode(b"HARAHEAT" + good[8:])
     with pytest.raises(SchemaError, match="version 9"):
@@ -205,9 +229,20 @@ def test_the_browser_reads_the_same_map(tmp_path: Path) -> None:
         assert shown[name] == list(getattr(frame, name))
     assert shown["value"] == [0.5, None, -2.0]
     assert [rollout["sample"] for rollout in shown["rollouts"]] == [4, 9]
-    assert shown["atoms"] == [
-        {"success": True, "name": 3, "text": "<i>x</i>", "x": 0.25, "y": -0.75}
+    (atom,) = shown["atoms"]
+    assert atom == {"success": True, "name": 3, "text": "<i>x</i>", "group": "<u>pens</u>",
+                    "x": 0.25, "y": -0.75}  # fmt: skip
+    assert (shown["paths"], shown["slices"]) == ([1, 0], [])
+
+
+def test_the_browser_reads_the_same_slices(tmp_path: Path) -> None:
+    data = embedding_map.encode(sliced_map())
+    shown = read_by_node(embedding_map, "parseMap", data, tmp_path)
+    assert shown["slices"] == [
+        {"name": "<b>step 9</b>", "x": [4, 5, 6], "y": [7, 8, 9]},
+        {"name": "step 0", "x": [0.5, -1, 2], "y": [1, 3, -2.5]},
     ]
+    assert shown["slice"] == 1
 
 
 @pytest.mark.parametrize(

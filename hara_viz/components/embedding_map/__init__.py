@@ -15,11 +15,16 @@ views hear `hara:select`, and the selection bus passes it on to Python. A token 
 is lit here, whether by such an event or by the address.
 
 Triggers: lasso {"name": the frame's name, "points": [index, …]}, empty when it is taken back;
-visit {"name", "point"} for a click on a point of a group that is not the selected one.
+visit {"name", "point"} for a click on a point of a group that is not the selected one; path
+{"name", "sample"} for a click with ctrl (or ⌘) on a point of the selected group: its rollout's way
+is to be drawn, or not any more.
+
+A frame with slices holds the same points on several maps. A slider turns from one to the next: the
+points wander, axes and camera stay.
 
 For tests, the root (`.hem`) carries data-ready, data-builds, data-sample, data-token, data-lit
-(index of the lit point) and data-chosen (points in the lasso); `pointPlace(i)` on the root gives
-where a point is drawn, in pixels of the canvas.
+(index of the lit point), data-chosen (points in the lasso), data-slice and data-paths;
+`pointPlace(i)` on the root gives where a point is drawn, in pixels of the canvas.
 """
 
 from pathlib import Path
@@ -30,6 +35,7 @@ from hara_viz.components.embedding_map.frame import (
     MapAtom,
     MapFrame,
     MapRollout,
+    MapSlice,
     decode,
     encode,
 )
@@ -40,6 +46,7 @@ __all__ = [
     "MapAtom",
     "MapFrame",
     "MapRollout",
+    "MapSlice",
     "assets",
     "decode",
     "encode",
@@ -60,8 +67,10 @@ MODULES = (
     "density",
     "splat",
     "layer",
+    "paths",
     "paint",
     "words",
+    "slices",
     "component",
 )
 

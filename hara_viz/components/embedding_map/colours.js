@@ -5,7 +5,7 @@ import { colourScale } from "../token_heatmap/colour.js";
 
 const NEUTRAL = { light: [195, 201, 210], dark: [70, 78, 91] };
 const KNOWN = { right: "#3b82c4", wrong: "#dd7a2b", unscored: "#8a8f98" };
-const CATEGORIES = [
+export const CATEGORIES = [
   "#3b82c4", "#dd7a2b", "#2f9e76", "#c45fa0", "#b39a1e", "#6a5acd", "#20a4b5", "#c4453b",
   "#7a8b2c", "#8d6e63", "#5677fc", "#e58fb1", "#4f9d3b", "#a05ad0", "#d0a15a", "#607d8b",
 ];

@@ -6,9 +6,11 @@ import { isDark } from "../token_heatmap/colour.js";
 import { make } from "../token_heatmap/dom.js";
 import { drawingOrder, pointColours } from "./colours.js";
 import { densityOf } from "./density.js";
-import { parseMap, pathOf, pointOf, samePlaces } from "./frame.js";
+import { parseMap, pathOf, pathsOf, pointOf, samePlaces } from "./frame.js";
 import { PointLayer } from "./layer.js";
 import { paintMap, radiusOf } from "./paint.js";
+import { pathLegend, waysOf } from "./paths.js";
+import { SliceBar } from "./slices.js";
 import { fittedCamera, isInside, pannedCamera, PointGrid, toMap, toScreen, zoomedCamera } from "./space.js";
 import { atomLegend, atomTip, densityLegend, legendOf, placeOf, textOf, tipOf } from "./words.js";
 
@@ -51,11 +53,12 @@ export class EmbeddingMap {
         }),
       ],
     });
+    this.slices = new SliceBar((places, isAtRest) => this.wander(places, isAtRest));
     this.canvas = make("canvas", { tabindex: "0", role: "img" });
     this.canvas.style.height = `${HEIGHT}px`;
     this.picked = make("div", { class: "picked", role: "status" });
     this.tip = make("div", { class: "tip", role: "tooltip", hidden: true });
-    root.replaceChildren(this.bar, this.canvas, this.picked, this.tip);
+    root.replaceChildren(this.bar, this.slices.root, this.canvas, this.picked, this.tip);
     root.pointPlace = (i) => toScreen(this.camera, this.frame.x[i], this.frame.y[i], this.width, HEIGHT);
     this.selection = new SharedSelection("embedding_map", () => this.follow());
     this.listen();
@@ -102,6 +105,7 @@ export class EmbeddingMap {
   dispose() {
     this.resize.disconnect();
     this.selection.dispose();
+    this.slices.dispose();
   }
 
   // ---- data -------------------------------------------------------------------------------------
@@ -127,8 +131,11 @@ export class EmbeddingMap {
     this.frame = frame;
     this.builds += 1;
     this.hover = this.atom = null;
+    this.paths = pathsOf(frame);
+    const places = this.slices.take(frame, same);
+    if (places) Object.assign(frame, { x: places.x, y: places.y });
+    if (!same || places) this.grid = new PointGrid(frame.x, frame.y);
     if (!same) {
-      this.grid = new PointGrid(frame.x, frame.y);
       this.camera = null;
       this.chosen = null;
     }
@@ -139,6 +146,17 @@ export class EmbeddingMap {
     this.follow();
     this.showButtons();
     Object.assign(this.root.dataset, { builds: this.builds, content: frame.content, ready: "yes" });
+    Object.assign(this.root.dataset, { slice: places ? this.slices.at : "", paths: frame.paths.length });
+  }
+
+  // A step of the points' way to another of their maps; pointing at them takes a rest.
+  wander({ x, y }, isAtRest) {
+    Object.assign(this.frame, { x, y });
+    if (isAtRest) {
+      this.grid = new PointGrid(x, y);
+      this.root.dataset.slice = this.slices.at;
+    }
+    this.draw();
   }
 
   readTheme() {
@@ -156,7 +174,7 @@ export class EmbeddingMap {
       font: style.fontFamily,
     };
     this.colours = pointColours(this.frame.colour, dark);
-    this.legend.replaceChildren(legendOf(this.frame, this.colours), atomLegend(this.frame, this.theme));
+    this.legend.replaceChildren(legendOf(this.frame, this.colours), atomLegend(this.frame, this.theme), pathLegend(this.frame));
     this.most = undefined; // the density's legend has another ink
     this.root.dataset.theme = dark ? "dark" : "light";
   }
@@ -174,7 +192,7 @@ export class EmbeddingMap {
     const { clientWidth } = this.canvas;
     if (!this.frame || !clientWidth) return;
     this.width = clientWidth;
-    this.fit = fittedCamera(this.grid.extent, this.width, HEIGHT);
+    this.fit = fittedCamera(this.slices.extent ?? this.grid.extent, this.width, HEIGHT);
     this.camera ??= this.fit;
     this.draw();
   }
@@ -213,6 +231,7 @@ export class EmbeddingMap {
       ...this.scene(),
       ratio,
       path: local.path ? pathOf(frame, sample) : [],
+      ways: waysOf(frame, this.paths, this.lit, this.theme.ink),
       lasso: this.lasso,
       density,
       withAtoms: local.atoms,
@@ -257,6 +276,12 @@ export class EmbeddingMap {
     if (!here) return this.host.setTriggerValue("visit", { name: this.frame.name, point });
     this.selection.move(sample, this.lit === point ? null : this.frame.token[point]);
     this.follow();
+  }
+
+  // The way of the point's rollout, or not any more: Python keeps which are drawn.
+  askPath(point) {
+    const { sample, here } = this.frame.rollouts[this.frame.row[point]];
+    if (here) this.host.setTriggerValue("path", { name: this.frame.name, sample });
   }
 
   pixelOf(event) {
@@ -311,7 +336,8 @@ export class EmbeddingMap {
     if (drag.moved && drag.lasso) this.choose(this.insideLasso());
     else if (!drag.moved) {
       const { point } = this.targetAt(this.pixelOf(event));
-      if (point !== null) this.pick(point);
+      if (point !== null && (event.ctrlKey || event.metaKey)) this.askPath(point);
+      else if (point !== null) this.pick(point);
       else if (this.chosen) this.choose([]);
     }
     this.lasso = [];

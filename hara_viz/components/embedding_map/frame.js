@@ -10,8 +10,8 @@ export function parseMap(bytes) {
 }
 
 function readMap(bytes) {
-  const { header, body } = openEnvelope(bytes, "HARAEMBD", 2);
-  const { points, atoms, colour } = header;
+  const { header, body } = openEnvelope(bytes, "HARAEMBD", 3);
+  const { points, atoms, colour, slices, slice, paths } = header;
   demand(isCount(points) && isCount(atoms), "it does not say how many points it has");
   demand(KINDS.includes(colour?.kind), "its colours are of no known kind");
   const rollouts = header.rollouts.map(({ sample, success, tokens, cells, group, here }) => {
@@ -33,11 +33,21 @@ function readMap(bytes) {
     span: blocks.take(Uint32Array, points),
     value: blocks.take(Float32Array, points),
   };
+  demand(Array.isArray(slices) && slices.length !== 1, "it has a single slice");
+  demand(isCount(slice) && slice < Math.max(1, slices.length), "it shows a slice first that it has not");
+  demand(Array.isArray(paths), "it does not say which ways are drawn");
+  for (const row of paths) demand(isCount(row) && row < rollouts.length, "a way is of no rollout");
+  frame.paths = paths;
+  frame.slice = slice;
   const atomX = blocks.take(Float32Array, atoms);
   const atomY = blocks.take(Float32Array, atoms);
+  frame.slices = slices.map((name) => {
+    const x = blocks.take(Float32Array, points);
+    return { name: String(name), x, y: blocks.take(Float32Array, points) };
+  });
   blocks.end();
-  frame.atoms = header.atom_labels.map(([success, name, text], i) => {
-    return { success, name, text: String(text), x: atomX[i], y: atomY[i] };
+  frame.atoms = header.atom_labels.map(([success, name, text, group], i) => {
+    return { success, name, text: String(text), group: String(group), x: atomX[i], y: atomY[i] };
   });
   for (let i = 0; i < points; i++) {
     demand(frame.row[i] < rollouts.length, "a point names a rollout that is not there");
@@ -63,17 +73,28 @@ function isOf(frame, point, sample) {
   return rollout.here && rollout.sample === sample;
 }
 
-// Points of a rollout in the order of its text.
+// Points of a rollout of the selected group in the order of its text.
 export function pathOf(frame, sample) {
+  return inOrder(frame, (i) => isOf(frame, i, sample));
+}
+
+// The ways that the frame asks for: [{rollout, points}], points in the order of the text.
+export function pathsOf(frame) {
+  return frame.paths.map((row) => {
+    return { rollout: frame.rollouts[row], points: inOrder(frame, (i) => frame.row[i] === row) };
+  });
+}
+
+function inOrder(frame, isIn) {
   const found = [];
-  for (let i = 0; i < frame.n; i++)
-    if (isOf(frame, i, sample)) found.push(i);
+  for (let i = 0; i < frame.n; i++) if (isIn(i)) found.push(i);
   return found.sort((a, b) => frame.token[a] - frame.token[b]);
 }
 
 // Do two frames show the same points? (Colours may differ.)
 export function samePlaces(a, b) {
   if (a.name !== b.name || a.n !== b.n) return false;
-  for (let i = 0; i < a.n; i++) if (a.x[i] !== b.x[i] || a.y[i] !== b.y[i]) return false;
+  const [own, other] = [a, b].map((frame) => frame.slices[0] ?? frame); // x and y of a frame wander
+  for (let i = 0; i < a.n; i++) if (own.x[i] !== other.x[i] || own.y[i] !== other.y[i]) return false;
   return true;
 }

@@ -7,11 +7,14 @@ An envelope (`shared/envelope.py`) with magic "HARAEMBD". Header:
     rollouts  [{sample, success, tokens, cells, group, here}], cells as in `shared/cells.py`
     colour    {label, kind: "sequential" | "signed" | "categories", domain: [low, high] | null,
               categories: [text, …]}
-    atom_labels     M of [success, name, text]
+    atom_labels     M of [success, name, text, group]
+    paths     indices of the rollouts whose way over the map is drawn
+    slices    names of S further maps of the same points (0 or at least 2); `slice`: the one that is
+              shown first
 
 Blocks: x, y [N] f32; row [N] u32, an index into rollouts; token [N] u32, the first token of the
 point, and span [N] u32, how many it stands for; value [N] f32 (NaN = unknown; a category's index);
-atom_x, atom_y [M] f32.
+atom_x, atom_y [M] f32; x, y [N] f32 of each slice.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from hara_viz.components.shared.cells import ShownCell, cells_from_json, cells_t
 from hara_viz.components.shared.envelope import pack, unpack
 from hara_viz.errors import FormatError, ShapeError
 
-MAGIC, VERSION = b"HARAEMBD", 2
+MAGIC, VERSION = b"HARAEMBD", 3
 KINDS = ("sequential", "signed", "categories")
 
 
@@ -49,6 +52,16 @@ class MapAtom(NamedTuple):
     text: str
     x: float
     y: float
+    group: str = ""
+    """What its group is called, on a map of several."""
+
+
+class MapSlice(NamedTuple):
+    """The same points on one of several maps."""
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +94,12 @@ class MapFrame:
     """[N] number of tokens that it stands for."""
     colouring: Colouring
     atoms: tuple[MapAtom, ...] = ()
+    paths: tuple[int, ...] = ()
+    """Indices of the rollouts whose points are joined by a line, in the order of the text."""
+    slices: tuple[MapSlice, ...] = ()
+    """Maps that a reader turns to and fro between; none, or at least two."""
+    slice: int = 0
+    """The one that is shown first; `x` and `y` are its places."""
 
 
 def encode(frame: MapFrame) -> bytes:
@@ -113,7 +132,10 @@ def encode(frame: MapFrame) -> bytes:
             "domain": colouring.domain,
             "categories": list(colouring.categories),
         },
-        "atom_labels": [[bool(a.success), int(a.name), a.text] for a in frame.atoms],
+        "atom_labels": [[bool(a.success), int(a.name), a.text, a.group] for a in frame.atoms],
+        "paths": [int(row) for row in frame.paths],
+        "slices": [one.name for one in frame.slices],
+        "slice": frame.slice,
     }
     columns = [
         (frame.x, "<f4"),
@@ -124,6 +146,7 @@ def encode(frame: MapFrame) -> bytes:
         (colouring.values, "<f4"),
         ([atom.x for atom in frame.atoms], "<f4"),
         ([atom.y for atom in frame.atoms], "<f4"),
+        *((places, "<f4") for one in frame.slices for places in (one.x, one.y)),
     ]
     return pack(MAGIC, VERSION, header, [np.asarray(v, kind).tobytes() for v, kind in columns])
 
@@ -137,25 +160,20 @@ def decode(data: bytes) -> MapFrame:
     """
     header, body = unpack(data, MAGIC, VERSION)
     try:
-        n_points, n_atoms = int(header["points"]), int(header["atoms"])
-        rollouts = tuple(
-            MapRollout(
-                int(r["sample"]),
-                r["success"],
-                cells_from_json(r["cells"]),
-                str(r["group"]),
-                bool(r["here"]),
-            )
-            for r in header["rollouts"]
-        )
-        labels = [(bool(s), int(n), str(t)) for s, n, t in header["atom_labels"]]
-        colour: dict[str, Any] = header["colour"]
-        domain = None if colour["domain"] is None else (*map(float, colour["domain"]),)
-        categories = tuple(str(c) for c in colour["categories"])
-        kind, label, name = str(colour["kind"]), str(colour["label"]), str(header["name"])
+        frame = _read(header, body)
+        _check(frame)
+    except ShapeError as error:
+        raise FormatError(f"the map's frame contradicts itself: {error}") from error
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(f"the header of the map's frame is damaged ({error!r})") from error
-    if min(n_points, n_atoms) < 0 or len(body) != 4 * (6 * n_points + 2 * n_atoms):
+    return frame
+
+
+def _read(header: dict[str, Any], body: bytes) -> MapFrame:
+    n_points, n_atoms = int(header["points"]), int(header["atoms"])
+    slices = [str(name) for name in header["slices"]]
+    n_numbers = (6 + 2 * len(slices)) * n_points + 2 * n_atoms
+    if min(n_points, n_atoms) < 0 or len(body) != 4 * n_numbers:
         raise FormatError(
             f"the map's frame has {len(body)} bytes of numbers; {n_points} points and {n_atoms} "
             "atoms take others"
@@ -164,34 +182,45 @@ def decode(data: bytes) -> MapFrame:
     x, y, row, token, span, values = (
         np.frombuffer(body, kind, n_points, 4 * n_points * i) for i, kind in enumerate(kinds)
     )
-    atom_x, atom_y = (
-        np.frombuffer(body, "<f4", n_atoms, 24 * n_points + 4 * n_atoms * i) for i in (0, 1)
-    )
-    frame = MapFrame(
-        name=name,
-        rollouts=rollouts,
+    atom_places = np.frombuffer(body, "<f4", 2 * n_atoms, 24 * n_points).reshape(2, n_atoms)
+    further = np.frombuffer(body, "<f4", -1, 24 * n_points + 8 * n_atoms)
+    places = further.reshape(len(slices), 2, n_points)
+    return MapFrame(
+        name=str(header["name"]),
+        rollouts=tuple(_rollout(found) for found in header["rollouts"]),
         x=x,
         y=y,
         row=row,
         token=token,
         span=span,
-        colouring=Colouring(
-            label=label,
-            kind=kind,
-            values=values,
-            domain=domain,  # pyright: ignore[reportArgumentType]
-            categories=categories,
-        ),
+        colouring=_colouring(header["colour"], values),
         atoms=tuple(
-            MapAtom(*parts, float(a), float(b))
-            for parts, a, b in zip(labels, atom_x, atom_y, strict=True)
+            MapAtom(bool(success), int(name), str(text), float(at[0]), float(at[1]), str(group))
+            for (success, name, text, group), at in zip(
+                header["atom_labels"], atom_places.T, strict=True
+            )
         ),
+        paths=tuple(int(row) for row in header["paths"]),
+        slices=tuple(MapSlice(name, *own) for name, own in zip(slices, places, strict=True)),
+        slice=int(header["slice"]),
     )
-    try:
-        _check(frame)
-    except ShapeError as error:
-        raise FormatError(f"the map's frame contradicts itself: {error}") from error
-    return frame
+
+
+def _rollout(found: dict[str, Any]) -> MapRollout:
+    cells = cells_from_json(found["cells"])
+    group, here = str(found["group"]), bool(found["here"])
+    return MapRollout(int(found["sample"]), found["success"], cells, group, here)
+
+
+def _colouring(found: dict[str, Any], values: np.ndarray) -> Colouring:
+    domain = None if found["domain"] is None else tuple(float(end) for end in found["domain"])
+    return Colouring(
+        label=str(found["label"]),
+        kind=str(found["kind"]),
+        values=values,
+        domain=domain,  # pyright: ignore[reportArgumentType]
+        categories=tuple(str(name) for name in found["categories"]),
+    )
 
 
 def _check(frame: MapFrame) -> None:
@@ -199,6 +228,13 @@ def _check(frame: MapFrame) -> None:
     for name in ("y", "row", "token", "span"):
         if len(getattr(frame, name)) != n_points:
             raise ShapeError(f"a map of {n_points} points got {len(getattr(frame, name))} {name}")
+    if len(frame.slices) == 1 or not 0 <= frame.slice < max(1, len(frame.slices)):
+        raise ShapeError(f"a map of {len(frame.slices)} slices shows slice {frame.slice} first")
+    for one in frame.slices:
+        if (len(one.x), len(one.y)) != (n_points, n_points):
+            raise ShapeError(f"a slice of {len(one.x)} places is no map of {n_points} points")
+    if any(not 0 <= row < len(frame.rollouts) for row in frame.paths):
+        raise ShapeError(f"paths {frame.paths} are not among {len(frame.rollouts)} rollouts")
     colouring = frame.colouring
     if colouring.kind not in KINDS or len(colouring.values) != n_points:
         raise ShapeError(

@@ -10,9 +10,10 @@ export class PointLayer {
     const size = [Math.round(scene.width * ratio), Math.round(scene.height * ratio)];
     const isColoured = this.order === order && this.colours === colours && this.chosen === chosen;
     if (!isColoured) this.tint = tintsOf(scene);
-    if (!isColoured || this.camera !== camera || String(this.size) !== String(size))
+    const isPlaced = this.camera === camera && this.x === scene.frame.x;
+    if (!isColoured || !isPlaced || String(this.size) !== String(size))
       this.picture = picture(scene, this.tint, size, Math.max(1, Math.round(radius * ratio)));
-    Object.assign(this, { order, colours, chosen, camera, theme, size });
+    Object.assign(this, { order, colours, chosen, camera, theme, size, x: scene.frame.x });
     pen.drawImage(this.picture, 0, 0, scene.width, scene.height);
   }
 }

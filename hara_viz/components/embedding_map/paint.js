@@ -3,11 +3,13 @@
 import { visible } from "../shared/cells.js";
 import { EDGE, FAINT } from "./colours.js";
 import { paintDensity } from "./density.js";
+import { paintPaths } from "./paths.js";
 import { toScreen } from "./space.js";
 
 const MANY = 8000; // points; beyond, squares are written as pixels, which is quicker than discs
 
 // `scene`: {frame, camera, width, height, ratio, theme, colours, order, lit, hover, chosen, path,
+//           ways: of waysOf,
 //           density: of densityOf or null, lasso, withAtoms, layer: a PointLayer}
 export function paintMap(pen, scene) {
   const { width, height, theme } = scene;
@@ -16,6 +18,7 @@ export function paintMap(pen, scene) {
   if (scene.density) paintDensity(pen, scene.density, theme.ink);
   paintPoints(pen, scene);
   if (scene.path.length > 1) paintPath(pen, scene);
+  paintPaths(pen, scene);
   if (scene.withAtoms) paintAtoms(pen, scene);
   for (const [point, size] of [
     [scene.hover, 6],

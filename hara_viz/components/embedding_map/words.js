@@ -40,9 +40,10 @@ export function tipOf(frame, point) {
   ];
 }
 
-export function atomTip({ success, name, text }) {
+export function atomTip({ success, name, text, group }) {
+  const start = group ? `${group}: ` : "";
   return [
-    make("div", { text: `atom ${name} of the ${success ? "right" : "wrong"} rollouts` }),
+    make("div", { text: `${start}atom ${name} of the ${success ? "right" : "wrong"} rollouts` }),
     make("div", { class: "excerpt", text: visible(text) }),
   ];
 }
