@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from hara_viz.ui.aligned_data import shown_aligned
+from hara_viz.ui.aligned_view import aligned_view
 from hara_viz.ui.empty import explain_no_group
 from hara_viz.ui.frame import inside_frame
 from hara_viz.ui.group_view import selected_group
@@ -13,6 +15,7 @@ from hara_viz.ui.map_data import shown_map
 from hara_viz.ui.map_form import GROUP, map_form
 from hara_viz.ui.map_quality import quality_figures
 from hara_viz.ui.map_view import map_view
+from hara_viz.ui.series import offer_reading
 
 inside_frame()
 link_notes()
@@ -22,10 +25,17 @@ if view is None:
     st.stop()
 
 form = map_form(view)
-if form.scope != GROUP:
+if form.text is not None:
+    offer_reading(view, form.text)
+    aligned = shown_aligned(view, form, form.text) if form.text.is_alignable else None
+    if aligned is not None:
+        aligned_view(aligned)
+        lasso_table(aligned.shown)
+if form.is_joint:
     joint = shown_joint(view, form)
     if joint is not None:
         joint_view(joint, view)
+if form.scope != GROUP:
     st.stop()
 
 shown = shown_map(view, form)

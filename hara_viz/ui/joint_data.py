@@ -12,14 +12,14 @@ import streamlit as st
 from hara_viz.analysis.map_values import outcome_words
 from hara_viz.backend.credit import default_layer
 from hara_viz.backend.joint_map import JointMap, JointRequest, MapPlace, map_jointly
-from hara_viz.backend.runs import RunSummary
 from hara_viz.components.embedding_map import Colouring
 from hara_viz.errors import HaraError
 from hara_viz.types import GroupKey, Rollout, is_success
 from hara_viz.ui import data, state
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.map_data import no_states
-from hara_viz.ui.map_form import CHECKPOINT, CHECKPOINTS, OUTCOME, MapForm, colour_label
+from hara_viz.ui.map_form import CHECKPOINT, OUTCOME, RUN, MapForm, colour_label
+from hara_viz.ui.series import series_runs
 from hara_viz.ui.side_work import begun, renew_when_done
 from hara_viz.ui.words import inert
 
@@ -92,20 +92,11 @@ def shown_joint(view: GroupView, form: MapForm) -> ShownJoint | None:
 
 def joint_places(view: GroupView, scope: str) -> tuple[JointPlace, ...]:
     """The groups of a scope, by training step; the same whichever of them is selected."""
-    if scope != CHECKPOINTS:
+    if scope == RUN:
         return tuple(_places(view.run_name))
     names = series_runs(view.run_name, data.runs())
     found = [place for name in names for place in _places(name, view.key.problem_id)]
     return tuple(sorted(found, key=lambda p: (p.step is not None, p.step or 0, p.run_name)))
-
-
-def series_runs(run_name: str, summaries: Sequence[RunSummary]) -> tuple[str, ...]:
-    """The runs of a run's series, itself too. Pure."""
-    info = next((s.info for s in summaries if s.name == run_name), None)
-    if info is None or info.series is None:
-        return (run_name,)
-    same = (s for s in summaries if s.error is None and s.info and s.info.series == info.series)
-    return tuple(sorted({run_name, *(s.name for s in same)}))
 
 
 def joint_colouring(shown: ShownJoint) -> Colouring:

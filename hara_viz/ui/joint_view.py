@@ -11,7 +11,7 @@ from hara_viz.ui import data, state
 from hara_viz.ui.bus import heard
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.joint_data import ShownJoint, joint_colouring
-from hara_viz.ui.map_form import CHECKPOINTS
+from hara_viz.ui.map_form import RUN, SAME
 from hara_viz.ui.map_view import KEY, embedding_map
 from hara_viz.ui.words import inert, number, one_line, percent
 
@@ -85,7 +85,17 @@ def about_joint(shown: ShownJoint) -> list[str]:
         f"{found.projection.method.upper()} of {len(found.points):,} {what} of {n_groups} groups, "
         f"layer {found.layer}: a joint fit, one map for all."
     ]
-    if shown.form.scope == CHECKPOINTS or len({p.checkpoint for p in shown.places}) > 1:
+    if shown.form.scope != RUN:
+        why = (
+            "its checkpoints have not read the same text"
+            if shown.form.scope == SAME
+            else "each checkpoint wrote its own rollouts"
+        )
+        said.append(
+            f"Not aligned, for {why}: there are no same points to tie to each other. "
+            "“this group, read by all checkpoints” aligns them."
+        )
+    if len({p.checkpoint for p in shown.places}) > 1:
         said.append(
             "States of different checkpoints are compared by their raw coordinates: a drift of the "
             "basis from one checkpoint to the next shows as distance."
@@ -110,7 +120,7 @@ def _figures(shown: ShownJoint) -> None:
 
 def _title(shown: ShownJoint, place: int) -> str:
     there = shown.places[place]
-    if shown.form.scope == CHECKPOINTS:
+    if shown.form.scope != RUN:
         return there.checkpoint
     messages = data.group(there.run_name, there.key).rollouts[0].prompt_messages
     prompt = messages[-1].content if messages else there.key.problem_id

@@ -11,15 +11,17 @@ from hara_viz.analysis.projection import ProjectionConfig
 from hara_viz.analysis.signals import SIGNALS
 from hara_viz.ui import state
 from hara_viz.ui.group_view import GroupView
+from hara_viz.ui.series import SeriesText, series_text
 from hara_viz.ui.widgets import show
 
 OUTCOME, ROLLOUT, POSITION = "outcome", "rollout", "position"
 CHECKPOINT = "checkpoint"
-GROUP, CHECKPOINTS, RUN = "group", "checkpoints", "run"
+GROUP, SAME, CHECKPOINTS, RUN = "group", "same", "checkpoints", "run"
 _EXTRA = {OUTCOME: "Outcome", ROLLOUT: "Rollout", POSITION: "Position in the rollout"}
 _JOINT = {CHECKPOINT: "Checkpoint", OUTCOME: "Outcome", POSITION: "Position in the rollout"}
 _SCOPES = {
     GROUP: "this group",
+    SAME: "this group, read by all checkpoints",
     CHECKPOINTS: "this problem, all checkpoints",
     RUN: "all groups of the run",
 }
@@ -52,23 +54,33 @@ class MapForm:
     colour: str
     """Name of a signal, or OUTCOME, ROLLOUT, POSITION, CHECKPOINT."""
     scope: str
-    """GROUP, CHECKPOINTS or RUN."""
+    """GROUP, SAME, CHECKPOINTS or RUN."""
+    text: SeriesText | None
+    """Who has read the group's text, in the scope SAME."""
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether points of several groups lie on one map."""
+        return _is_joint(self.scope, self.text)
 
 
 def map_form(view: GroupView) -> MapForm:
     """The form; every change is taken up at once, and kept while other pages are looked at."""
+    chosen = _value("scope")
+    text = series_text(view) if chosen == SAME else None
+    is_joint = _is_joint(chosen, text)
     scope, method, dimensions, points, colour = st.columns([4, 2, 2, 3, 4], gap="small")
     with scope:
         _choice("scope", list(_SCOPES), "Groups", _SCOPES)
     with method:
         _choice("method", list(_METHODS), "Map", _METHODS)
     with dimensions:
-        several = _value("scope") != GROUP  # their map is drawn in the plane
+        several = chosen != GROUP  # their map is drawn in the plane
         _choice("dimensions", [2, 3], "Dimensions", {2: "plane", 3: "space"}, disabled=several)
     with points:
         _choice("points", list(_POINTS), "Points", _POINTS)
     with colour:
-        _colour_box(view) if _value("scope") == GROUP else _joint_colour_box()
+        _joint_colour_box() if is_joint else _colour_box(view)
     with st.expander("Advanced"):
         _advanced()
     value = _value
@@ -83,12 +95,15 @@ def map_form(view: GroupView) -> MapForm:
         ),
         granularity=value("points"),
         max_points=int(value("cap")),
-        supervised=bool(value("supervised"))
-        and value("method") == "umap"
-        and value("scope") == GROUP,
-        colour=_colour(view) if value("scope") == GROUP else _joint_colour(),
-        scope=value("scope"),
+        supervised=bool(value("supervised")) and value("method") == "umap" and chosen == GROUP,
+        colour=_joint_colour() if is_joint else _colour(view),
+        scope=chosen,
+        text=text,
     )
+
+
+def _is_joint(scope: str, text: SeriesText | None) -> bool:
+    return scope in (CHECKPOINTS, RUN) or (text is not None and not text.is_alignable)
 
 
 def colour_label(name: str) -> str:
@@ -156,7 +171,7 @@ def _joint_colour_box() -> None:
 
 def _joint_colour() -> str:
     chosen = st.session_state.get(_FORM, {}).get("joint_colour")
-    return chosen or (CHECKPOINT if _value("scope") == CHECKPOINTS else OUTCOME)
+    return chosen or (OUTCOME if _value("scope") == RUN else CHECKPOINT)
 
 
 def _take_colour() -> None:

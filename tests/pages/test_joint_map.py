@@ -13,7 +13,7 @@ from hara_viz.components.embedding_map import MapFrame, decode
 from hara_viz.store import open_run
 from hara_viz.ui import map_form
 from hara_viz.ui.data import RunSummary
-from hara_viz.ui.joint_data import series_runs
+from hara_viz.ui.series import series_runs
 from tests.compared_runs import LAYER, write_compared
 from tests.small_runs import PENS
 from tests.ui.apptest import checked, component, open_app, selection, shown_text, trigger
