@@ -11,6 +11,7 @@ from hara_viz.components.embedding_map import MapSlice, encode
 from hara_viz.ui.aligned_data import ShownAligned
 from hara_viz.ui.bus import heard
 from hara_viz.ui.lasso import take_lasso
+from hara_viz.ui.map_paths import take_path
 from hara_viz.ui.map_view import KEY, embedding_map, map_frame
 from hara_viz.ui.words import count, inert
 
@@ -31,6 +32,7 @@ def aligned_view(aligned: ShownAligned) -> None:
         key=KEY,
         data=encode(frame),
         on_lasso_change=lambda: take_lasso(heard(KEY, "lasso")),
+        on_path_change=lambda: take_path(heard(KEY, "path"), aligned.shown.name),
     )
     st.caption(" ".join(about_aligned(aligned)))
     if aligned.found.figures:

@@ -41,7 +41,9 @@ def fit_group(selection: Selection, groups: pd.DataFrame) -> Fitted:
         groups: as `analysis.figures.group_table` gives them.
     """
     if groups.empty:
-        return replace(selection, problem=None, group=0, among=(), sample=None, token=None), ()
+        return replace(
+            selection, problem=None, group=0, among=(), paths=(), sample=None, token=None
+        ), ()
     keys = [group_key(row) for row in groups.itertuples()]
     if (selection.global_step, selection.problem, selection.group) in keys:
         return selection, ()
@@ -54,7 +56,7 @@ def fit_group(selection: Selection, groups: pd.DataFrame) -> Fitted:
     step, problem, group = (of_problem or mixed or [choice[0][0]])[0]
     found = replace(selection, global_step=step, problem=problem, group=group)
     if selection.problem is not None and not of_problem:
-        found = replace(found, among=(), sample=None, token=None)
+        found = replace(found, among=(), paths=(), sample=None, token=None)
     # Naming a problem alone is enough where it has one group.
     vague = (selection.global_step, selection.group) == (DEFAULT.global_step, DEFAULT.group)
     if selection.problem is None or (of_problem and vague):
@@ -93,15 +95,32 @@ def fit_token(selection: Selection, lengths: Mapping[int, int]) -> Fitted:
 
 def fit_among(selection: Selection, lengths: Mapping[int, int]) -> Fitted:
     """Keep the rollouts of a filter that the group has; `lengths` as in `fit_token`."""
-    known = tuple(sample for sample in selection.among if sample in lengths)
-    if known == selection.among:
+    known, missing = _known_samples(selection.among, lengths)
+    if not missing:
         return selection, ()
-    missing = [str(sample) for sample in selection.among if sample not in lengths]
     shown = "the others are shown" if known else "all are shown"
     return replace(selection, among=known), (
-        f"The link narrows the tables to rollouts that this group has not: "
-        f"{clipped(', '.join(missing))}; {shown}.",
+        f"The link narrows the tables to rollouts that this group has not: {missing}; {shown}.",
     )
+
+
+def fit_paths(selection: Selection, lengths: Mapping[int, int]) -> Fitted:
+    """Keep the rollouts to be drawn as paths that the group has."""
+    known, missing = _known_samples(selection.paths, lengths)
+    if not missing:
+        return selection, ()
+    return replace(selection, paths=known), (
+        f"The link asks for paths of rollouts that this group has not: {missing}.",
+    )
+
+
+def _known_samples(
+    samples: Sequence[int], lengths: Mapping[int, int]
+) -> tuple[tuple[int, ...], str]:
+    """Those that the group has, and the others in words."""
+    known = tuple(sample for sample in samples if sample in lengths)
+    missing = ", ".join(str(sample) for sample in samples if sample not in lengths)
+    return known, clipped(missing) if missing else ""
 
 
 def fit_layer(selection: Selection, layers: Sequence[int]) -> Fitted:

@@ -12,6 +12,7 @@ from hara_viz.ui.bus import heard
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.joint_data import ShownJoint, joint_colouring
 from hara_viz.ui.map_form import RUN, SAME
+from hara_viz.ui.map_paths import take_path
 from hara_viz.ui.map_view import KEY, embedding_map
 from hara_viz.ui.words import inert, number, one_line, percent
 
@@ -22,6 +23,7 @@ def joint_view(shown: ShownJoint, view: GroupView) -> None:
         key=KEY,
         data=encode(joint_frame(shown, view)),
         on_visit_change=lambda: take_visit(heard(KEY, "visit"), shown),
+        on_path_change=lambda: take_path(heard(KEY, "path"), shown.name),
     )
     st.caption(" ".join(about_joint(shown)))
     _figures(shown)
@@ -52,6 +54,11 @@ def joint_frame(shown: ShownJoint, view: GroupView) -> MapFrame:
         token=points["token"].to_numpy(np.int64),
         span=points["n_tokens"].to_numpy(np.int64),
         colouring=joint_colouring(shown),
+        paths=tuple(
+            row
+            for (place, sample), row in rows.items()
+            if sample in state.current().paths and _is_here(shown, place, view)
+        ),
     )
 
 

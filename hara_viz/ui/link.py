@@ -26,6 +26,7 @@ NAMES: dict[str, str] = {
     "problem": "problem",
     "group": "group",
     "among": "among",
+    "paths": "paths",
     "layer": "layer",
     "signal": "signal",
     "underline": "under",
@@ -49,7 +50,7 @@ def to_query(selection: Selection) -> dict[str, list[str]]:
 
 
 def _write(name: str, value: Any) -> str:
-    if name == "among":
+    if name in ("among", "paths"):
         return "-".join(map(str, value))
     if not isinstance(value, tuple):
         return str(value)
@@ -121,6 +122,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "problem": _word,
     "group": _natural,
     "among": _samples,
+    "paths": _samples,
     "layer": _natural,
     "signal": _word,
     "underline": _word,
@@ -134,6 +136,7 @@ _EXPECTED = {
     "problem": "a problem's id",
     "group": "a number from 0 on",
     "among": "rollouts by number, such as 0-3-5",
+    "paths": "rollouts by number, such as 0-3-5",
     "layer": "a number from 0 on",
     "signal": "a signal's name",
     "underline": "a signal's name",

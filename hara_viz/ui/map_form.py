@@ -11,6 +11,7 @@ from hara_viz.analysis.projection import ProjectionConfig
 from hara_viz.analysis.signals import SIGNALS
 from hara_viz.ui import state
 from hara_viz.ui.group_view import GroupView
+from hara_viz.ui.map_paths import paths_box
 from hara_viz.ui.series import SeriesText, series_text
 from hara_viz.ui.widgets import show
 
@@ -81,8 +82,11 @@ def map_form(view: GroupView) -> MapForm:
         _choice("points", list(_POINTS), "Points", _POINTS)
     with colour:
         _joint_colour_box() if is_joint else _colour_box(view)
-    with st.expander("Advanced"):
+    more, paths = st.columns([5, 2], gap="small")
+    with more.expander("Advanced"):
         _advanced()
+    with paths:
+        paths_box(view, disabled=chosen == GROUP and _value("dimensions") == 3)
     value = _value
     return MapForm(
         projection=ProjectionConfig(

@@ -15,6 +15,7 @@ from hara_viz.ui.bus import heard
 from hara_viz.ui.export_buttons import CHART
 from hara_viz.ui.lasso import take_lasso
 from hara_viz.ui.map_data import ShownMap, colouring
+from hara_viz.ui.map_paths import take_path
 from hara_viz.ui.quote import words_of_span
 from hara_viz.ui.transport_view import mentions_text, transport_view
 from hara_viz.ui.words import inert
@@ -32,6 +33,7 @@ def map_view(shown: ShownMap) -> None:
             key=KEY,
             data=encode(map_frame(shown)),
             on_lasso_change=lambda: take_lasso(heard(KEY, "lasso")),
+            on_path_change=lambda: take_path(heard(KEY, "path"), shown.name),
         )
     else:
         _space(shown)
@@ -64,6 +66,7 @@ def map_frame(shown: ShownMap) -> MapFrame:
                 strict=True,
             )
         ),
+        paths=tuple(row[sample] for sample in state.current().paths if sample in row),
     )
 
 

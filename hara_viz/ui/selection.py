@@ -14,10 +14,10 @@ from hara_viz.ui.fields import LEVELS as LEVELS
 
 # What a move invalidates: a token index means nothing in another rollout.
 _DEPENDENTS: dict[str, tuple[str, ...]] = {
-    "runs": ("global_step", "group", "among", "sample", "token", "layer"),
-    "global_step": ("group", "among", "sample", "token"),
-    "problem": ("group", "among", "sample", "token"),
-    "group": ("among", "sample", "token"),
+    "runs": ("global_step", "group", "among", "paths", "sample", "token", "layer"),
+    "global_step": ("group", "among", "paths", "sample", "token"),
+    "problem": ("group", "among", "paths", "sample", "token"),
+    "group": ("among", "paths", "sample", "token"),
     "sample": ("token",),
     "signal": ("bounds",),
 }
@@ -36,6 +36,8 @@ class Selection:
     group: int = 0
     among: tuple[int, ...] = ()
     """Samples that tables are narrowed to, such as those of a lasso, ascending; empty = all."""
+    paths: tuple[int, ...] = ()
+    """Samples whose paths are drawn on a map of states, ascending."""
     sample: int | None = None
     """The rollout's number in its group."""
     token: int | None = None

@@ -22,7 +22,15 @@ from hara_viz.types import GroupKey
 from hara_viz.ui import LOGO, data, state
 from hara_viz.ui.drawer import credit_drawer
 from hara_viz.ui.fields import DEFAULT
-from hara_viz.ui.fit import fit_among, fit_group, fit_layer, fit_runs, fit_signals, fit_token
+from hara_viz.ui.fit import (
+    fit_among,
+    fit_group,
+    fit_layer,
+    fit_paths,
+    fit_runs,
+    fit_signals,
+    fit_token,
+)
 from hara_viz.ui.missing_states import explain_missing_states
 from hara_viz.ui.presets import preset_of
 from hara_viz.ui.problem_list import problem_list
@@ -83,6 +91,7 @@ def _inside_run(run: str) -> int:
         group = data.group(run, key)
         lengths = {rollout.sample: len(rollout.completion_ids) for rollout in group.rollouts}
         state.settle(*fit_among(state.current(), lengths))
+        state.settle(*fit_paths(state.current(), lengths))
         state.settle(*fit_token(state.current(), lengths))
     st.caption(run_line(table.figures))
     _step_box(table.groups)

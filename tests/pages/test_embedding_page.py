@@ -281,3 +281,30 @@ def test_a_link_to_rollouts_that_are_not_there_narrows_nothing() -> None:
     at = open_app(LINK | {"among": "70-80"})
     assert selection(at).among == ()
     assert any("70, 80" in plain(warning.value) for warning in at.warning)
+
+
+def test_paths_of_chosen_rollouts_are_drawn_and_kept_in_the_link() -> None:
+    at = open_app(LINK, page=PAGE)
+    frame = decode(component(at, "map").bytes)
+    numbers = [rollout.sample for rollout in frame.rollouts]
+    assert frame.paths == ()
+    checked(at.multiselect(key="map.paths").set_value([numbers[4], numbers[1]]).run())
+    assert decode(component(at, "map").bytes).paths == (1, 4)
+    assert at.query_params["paths"] == f"{numbers[1]}-{numbers[4]}"
+    # A click with ctrl takes one away again, or adds one.
+    for row, left in ((1, (4,)), (0, (0, 4))):
+        trigger(at, "map", "path", {"name": frame.name, "sample": numbers[row]})
+        assert decode(component(at, "map").bytes).paths == left
+    assert at.multiselect(key="map.paths").value == [numbers[0], numbers[4]]
+
+    said = [plain(w.value) for w in open_app(LINK | {"paths": f"{numbers[4]}-77"}).warning]
+    assert said == ["The link asks for paths of rollouts that this group has not: '77'."]
+    again = open_app(LINK | {"paths": str(numbers[4])}, page=PAGE)
+    assert decode(component(again, "map").bytes).paths == (4,)
+
+
+@pytest.mark.parametrize("said", [None, {"name": "x", "sample": 1}, {"sample": "1"}, {"sample": 1}])
+def test_a_path_that_makes_no_sense_is_not_drawn(said: object) -> None:
+    at = open_app(LINK, page=PAGE)
+    trigger(at, "map", "path", said)
+    assert selection(at).paths == ()

@@ -106,3 +106,11 @@ def test_a_run_without_a_series_stands_alone(folder: Path) -> None:
     assert series_runs("late", known) == ("early", "late")
     assert series_runs("stranger", known) == ("stranger",)
     assert series_runs("gone", known) == ("gone",)
+
+
+def test_paths_are_those_of_the_selected_group() -> None:
+    at, frame = mapped("run", LINK | {"paths": "1-2"})
+    drawn = [frame.rollouts[row] for row in frame.paths]
+    assert [(rollout.sample, rollout.here) for rollout in drawn] == [(1, True), (2, True)]
+    trigger(at, "map", "path", {"name": frame.name, "sample": 2})
+    assert selection(at).paths == (1,)

@@ -30,6 +30,7 @@ selections = st.builds(
     problem=st.one_of(st.none(), words),
     group=naturals,
     among=st.lists(naturals, max_size=4, unique=True).map(lambda found: tuple(sorted(found))),
+    paths=st.lists(naturals, max_size=4, unique=True).map(lambda found: tuple(sorted(found))),
     sample=st.one_of(st.none(), naturals),
     token=st.one_of(st.none(), naturals),
     layer=st.one_of(st.none(), naturals),

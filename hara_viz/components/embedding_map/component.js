@@ -261,7 +261,7 @@ export class EmbeddingMap {
       );
     else
       this.picked.replaceChildren(
-        dim(`Click a point to see it in its text. Drag to move, ctrl + wheel to zoom${this.hasLasso ? ", shift + drag to draw around several" : ""}.`),
+        dim(`Click a point to see it in its text, with ctrl for the path of its rollout. Drag to move, ctrl + wheel to zoom${this.hasLasso ? ", shift + drag to draw around several" : ""}.`),
       );
     Object.assign(this.root.dataset, {
       sample: sample ?? "",

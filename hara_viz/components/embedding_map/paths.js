@@ -24,29 +24,44 @@ export function waysOf(frame, paths, lit, ink) {
 }
 
 export function paintPaths(pen, { ways, camera, width, height, theme }) {
-  for (const { places, colour, number } of ways) {
-    const corners = places.map(([x, y]) => toScreen(camera, x, y, width, height));
-    if (corners.length < 2) continue;
-    for (const [css, line, alpha] of [[theme.page, 4, 0.7], [colour, 1.8, 0.85]]) {
+  const drawn = ways.map(({ places, ...way }, lane) => {
+    return { ...way, lane, corners: places.map(([x, y]) => toScreen(camera, x, y, width, height)) };
+  });
+  // All rims before all lines: else the last of ways that run side by side would hide the others.
+  for (const [rim, line, alpha] of [[true, 4, 0.6], [false, 1.6, 0.85]])
+    for (const { corners, lane, colour } of drawn) {
       pen.globalAlpha = alpha;
-      pen.strokeStyle = css;
+      pen.strokeStyle = rim ? theme.page : colour;
       pen.lineWidth = line;
       pen.beginPath();
-      corners.forEach(([x, y], at) => (at ? pen.lineTo(x, y) : pen.moveTo(x, y)));
+      corners.forEach((corner, at) => {
+        if (at) pen.quadraticCurveTo(...bend(corners[at - 1], corner, lane), ...corner);
+        else pen.moveTo(...corner);
+      });
       pen.stroke();
     }
-    pen.globalAlpha = 1;
-    paintHead(pen, corners, colour);
-    if (number !== null) paintStart(pen, corners[0], colour, String(number), theme);
+  pen.globalAlpha = 1;
+  for (const { corners, lane, colour, number } of drawn) {
+    paintHead(pen, corners, lane, colour);
+    if (number !== null && corners.length) paintStart(pen, corners[0], colour, String(number), theme);
   }
 }
 
-function paintHead(pen, corners, colour) {
-  const [x, y] = corners.at(-1);
+// Where a step is drawn towards: to its right, so that there and back are two lines, and each way in
+// a lane of its own, so that ways through the same clouds stay apart.
+export function bend([ax, ay], [bx, by], lane) {
+  const length = Math.hypot(bx - ax, by - ay);
+  const aside = length < 1 ? 0 : 0.05 + (4 * lane) / length;
+  return [(ax + bx) / 2 - (by - ay) * aside, (ay + by) / 2 + (bx - ax) * aside];
+}
+
+function paintHead(pen, corners, lane, colour) {
+  const [x, y] = corners.at(-1) ?? [0, 0];
   // From the last corner that is not on the same spot: equal states are drawn upon each other.
   const from = corners.findLast(([a, b]) => Math.hypot(a - x, b - y) > 0.5);
   if (!from) return;
-  const turn = Math.atan2(y - from[1], x - from[0]);
+  const [cx, cy] = bend(from, [x, y], lane);
+  const turn = Math.atan2(y - cy, x - cx);
   pen.fillStyle = colour;
   pen.beginPath();
   pen.moveTo(x, y);
@@ -80,6 +95,6 @@ export function pathLegend(frame) {
     const text = group && !frame.rollouts[row].here ? `${group}, ${sample}` : String(sample);
     return make("span", { class: "category", children: [line, make("span", { text })] });
   });
-  const head = items.length ? [make("span", { class: "dim", text: "way of rollout" })] : [];
+  const head = items.length ? [make("span", { class: "dim", text: "path of rollout" })] : [];
   return make("span", { class: "legend ways", children: [...head, ...items] });
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { between, eased, joined } from "./slices.js";
 import { samePlaces } from "./frame.js";
-import { pathColour, waysOf } from "./paths.js";
+import { bend, pathColour, waysOf } from "./paths.js";
 
 const places = (...pairs) => ({ x: Float32Array.from(pairs, ([x]) => x), y: Float32Array.from(pairs, ([, y]) => y) });
 
@@ -40,4 +40,12 @@ test("points that wandered are still the same points", () => {
   assert.ok(!samePlaces(frame(0, slices[0], "b"), frame(0, slices[0])));
   const moved = { ...frame(0, slices[0]), slices: [places([0, 1]), slices[1]] };
   assert.ok(!samePlaces(frame(0, slices[0]), moved));
+});
+
+test("steps there and back, and of ways side by side, are lines of their own", () => {
+  const [a, b] = [[0, 0], [100, 0]];
+  assert.deepEqual(bend(a, b, 0), [50, 5]);
+  assert.deepEqual(bend(b, a, 0), [50, -5]);
+  assert.deepEqual(bend(a, b, 2), [50, 13]);
+  assert.deepEqual(bend(a, a, 3), a);
 });
