@@ -7,6 +7,7 @@ from hara_viz.ui.aligned_view import aligned_view
 from hara_viz.ui.empty import explain_no_group
 from hara_viz.ui.frame import inside_frame
 from hara_viz.ui.group_view import selected_group
+from hara_viz.ui.heatmap import beside_text, text_below
 from hara_viz.ui.joint_data import shown_joint
 from hara_viz.ui.joint_view import joint_view
 from hara_viz.ui.lasso import lasso_table
@@ -29,17 +30,20 @@ if form.text is not None:
     offer_reading(view, form.text)
     aligned = shown_aligned(view, form, form.text) if form.text.is_alignable else None
     if aligned is not None:
-        aligned_view(aligned)
+        with beside_text(view):
+            aligned_view(aligned)
         lasso_table(aligned.shown)
 if form.is_joint:
     joint = shown_joint(view, form)
     if joint is not None:
         joint_view(joint, view)
+        text_below(view)
 if form.scope != GROUP:
     st.stop()
 
 shown = shown_map(view, form)
 if shown is not None:
-    map_view(shown)
+    with beside_text(view):
+        map_view(shown)
     quality_figures(shown)
     lasso_table(shown)

@@ -27,6 +27,7 @@ group_header(view)
 refusal(view)
 text, pinned = st.columns([5, 2], gap="small")
 with text:
+    among_bar()
     heatmap(view)
     with st.container(horizontal=True, gap="small"):
         download(view)
@@ -41,7 +42,6 @@ spans, rollouts, solver, found, said = st.tabs(
 with spans:
     spans_table(view)
 with rollouts:
-    among_bar()
     rollout_table(view)
 with solver:
     solver_notes(view)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -19,12 +21,12 @@ def narrowed(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def among_bar() -> None:
-    """Which rollouts the tables are narrowed to, and the way back; nothing while to none."""
+    """Which rollouts text and tables are narrowed to, and the way back; nothing while to none."""
     among = state.current().among
     if not among:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.markdown(f"Narrowed to rollouts {', '.join(map(str, among))}", width="content")
+        st.markdown(f"Narrowed to {rollout_names(among)}", width="content")
         st.button(
             "Show all rollouts",
             key="among.clear",
@@ -33,20 +35,30 @@ def among_bar() -> None:
         )
 
 
+def rollout_names(samples: Sequence[int], most: int = 12) -> str:
+    """Rollouts by number, the first few of many. Pure."""
+    shown = ", ".join(map(str, samples[:most]))
+    more = f" and {len(samples) - most} more" if len(samples) > most else ""
+    return f"rollout{'' if len(samples) == 1 else 's'} {shown}{more}"
+
+
 def among_button(samples: list[int]) -> None:
-    """Lead to the Rollouts page with its table narrowed to these rollouts."""
+    """Lead to the Rollouts page, narrowed to these rollouts: text and tables."""
     if st.session_state.pop(_OPEN, False):
         st.switch_page(_PAGE)
     chosen = tuple(sorted(set(samples)))
 
     def narrow() -> None:
         state.update(among=chosen)
+        if state.current().sample not in chosen:
+            state.update(sample=None)  # a selected rollout is shown whatever the filter says
         st.session_state[_OPEN] = True
 
     st.button(
-        f"Narrow the table of Rollouts to {count(len(chosen), 'rollout')}",
+        f"Show {count(len(chosen), 'rollout')} alone on Rollouts",
         key="among.open",
         icon=":material/filter_alt:",
         on_click=narrow,
-        help="The table of rollouts then lists only those with a point in the lasso.",
+        help="The text, the novel spans and the table of rollouts then show only those with a "
+        "point in the lasso, until you show all again.",
     )

@@ -12,6 +12,8 @@ from hara_viz.ui import state
 
 # What components share; the rest of the selection decides which data they get.
 SHARED = ("problem", "sample", "token", "signal", "underline", "granularity", "bounds")
+# What they are told besides, and leave to Python.
+TOLD = (*SHARED, "among")
 
 _parts = assets()
 _bus = component("hara_selection_bus", html=_parts.html, css=_parts.css, js=_parts.js)
@@ -22,7 +24,7 @@ def selection_bus() -> None:
     selection = state.current()
     _bus(
         key="bus",
-        data={name: getattr(selection, name) for name in SHARED},
+        data={name: getattr(selection, name) for name in TOLD},
         on_move_change=lambda: take(heard("bus", "move")),
     )
 

@@ -100,7 +100,7 @@ def fit_among(selection: Selection, lengths: Mapping[int, int]) -> Fitted:
         return selection, ()
     shown = "the others are shown" if known else "all are shown"
     return replace(selection, among=known), (
-        f"The link narrows the tables to rollouts that this group has not: {missing}; {shown}.",
+        f"The link narrows the page to rollouts that this group has not: {missing}; {shown}.",
     )
 
 

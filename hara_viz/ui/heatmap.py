@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import streamlit as st
 from streamlit.components.v2 import component
+from streamlit.delta_generator import DeltaGenerator
 
 from hara_viz.analysis.signals import SIGNALS
 from hara_viz.backend.credit import GroupCredit
@@ -22,6 +24,7 @@ from hara_viz.components.token_heatmap import (
 from hara_viz.export import group_page
 from hara_viz.types import GroupKey
 from hara_viz.ui import data, state
+from hara_viz.ui.among import among_bar
 from hara_viz.ui.bus import checked, heard, take
 from hara_viz.ui.further import further_channel, wait_for_further
 from hara_viz.ui.group_header import ROLLOUT_TABLE
@@ -29,7 +32,7 @@ from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.inspector import INSPECTOR
 from hara_viz.ui.problem_list import step_problem
 
-KEY = "heatmap"
+KEY, BESIDE_KEY = "heatmap", "map.text"
 CARRIERS = {"signal": "heatmap.fill", "underline": "heatmap.line"}
 
 _parts, _carrier_parts = assets(), carrier_assets()
@@ -41,19 +44,7 @@ _carrier = component(
 
 def heatmap(view: GroupView) -> None:
     """All rollouts of the group as running text, coloured by the selected signal."""
-    base = _frame(*view.identity, view.credit, view.asked)
-    _heatmap(
-        key=KEY,
-        data=base.data,
-        on_pick_change=_follow_pick,
-        on_view_change=lambda: take(heard(KEY, "view")),
-        on_problem_change=lambda: _step(heard(KEY, "problem")),
-    )
-    selection = state.current()
-    wanted = {"signal": selection.signal, "underline": selection.underline}
-    for field, key in CARRIERS.items():  # always both: what comes and goes makes the page jump
-        _carrier(key=key, data=_signal_frame(view, wanted[field], base.content))
-    wait_for_further(view, {name for name in wanted.values() if name is not None})
+    _mount(view, KEY, _follow_pick)
     missing = [
         s
         for s in SIGNALS.values()
@@ -62,6 +53,39 @@ def heatmap(view: GroupView) -> None:
     for reason in dict.fromkeys(signal.missing for signal in missing):
         names = ", ".join(signal.label for signal in missing if signal.missing == reason)
         st.caption(f"Not to be seen here: {names}. {reason}")
+
+
+def beside_text(view: GroupView) -> DeltaGenerator:
+    """The same text at the right; gives the place at its left, for another view of the group.
+
+    What is picked in one is lit in the other by the browser alone.
+    """
+    left, right = st.columns([5, 4], gap="small")
+    with right:
+        text_below(view)
+    return left
+
+
+def text_below(view: GroupView) -> None:
+    """The same text on a page that has other views of the group."""
+    among_bar()
+    _mount(view, BESIDE_KEY, lambda: take(heard(BESIDE_KEY, "pick")))
+
+
+def _mount(view: GroupView, mounted: str, on_pick: Callable[[], None]) -> None:
+    base = _frame(*view.identity, view.credit, view.asked)
+    _heatmap(
+        key=mounted,
+        data=base.data,
+        on_pick_change=on_pick,
+        on_view_change=lambda: take(heard(mounted, "view")),
+        on_problem_change=lambda: _step(heard(mounted, "problem")),
+    )
+    selection = state.current()
+    wanted = {"signal": selection.signal, "underline": selection.underline}
+    for field, key in CARRIERS.items():  # always both: what comes and goes makes the page jump
+        _carrier(key=key, data=_signal_frame(view, wanted[field], base.content))
+    wait_for_further(view, {name for name in wanted.values() if name is not None})
 
 
 def download(view: GroupView) -> None:

@@ -35,7 +35,7 @@ class Selection:
     """A problem_id."""
     group: int = 0
     among: tuple[int, ...] = ()
-    """Samples that tables are narrowed to, such as those of a lasso, ascending; empty = all."""
+    """Samples that text and tables are narrowed to, as by a lasso, ascending; empty = all."""
     paths: tuple[int, ...] = ()
     """Samples whose paths are drawn on a map of states, ascending."""
     sample: int | None = None

@@ -26,7 +26,12 @@ def spans_table(view: GroupView) -> None:
     if values is None:
         st.caption(signal.missing or f"{signal.label} is not there yet.")
         return
-    spans = _spans(*view.identity, signal.name, values, tuple(view.offsets))
+    among = state.current().among
+    rows = tuple(view.samples.index(sample) for sample in among if sample in view.samples)
+    spans = _spans(*view.identity, signal.name, rows, values, tuple(view.offsets))
+    if not spans and rows:
+        st.caption(f"{signal.label} rises nowhere above the group's mean in these rollouts.")
+        return
     if not spans:
         st.caption(f"{signal.label} is the same everywhere in this group: no span stands out.")
         return
@@ -61,10 +66,16 @@ def _spans(
     config: str,
     layer: int | None,
     signal: str,
+    rows: tuple[int, ...],
     _values: np.ndarray,
     _offsets: tuple[int, ...],
 ) -> tuple[TokenSpan, ...]:
-    return top_spans(np.nan_to_num(np.abs(_values)), _offsets, top=_TOP)
+    """The first of all rollouts, or of `rows`; above the mean of the whole group either way."""
+    size = np.nan_to_num(np.abs(_values))
+    if not rows:
+        return top_spans(size, _offsets, top=_TOP)
+    found = top_spans(size, _offsets, top=len(size))
+    return tuple(span for span in found if span.row in rows)[:_TOP]
 
 
 def span_frame(view: GroupView, spans: tuple[TokenSpan, ...]) -> pd.DataFrame:

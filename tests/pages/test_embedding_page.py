@@ -258,29 +258,15 @@ def test_umap_comes_from_a_process_of_its_own_while_pca_is_shown() -> None:
     assert len(shares) == 2 and all(20 < share <= 100 for share in shares)
 
 
-def test_a_lasso_narrows_the_table_of_rollouts_until_it_is_taken_back() -> None:
+def test_the_text_beside_the_map_is_that_of_the_rollouts_page() -> None:
     at = open_app(LINK, page=PAGE)
-    frame = decode(component(at, "map").bytes)
-    numbers = [rollout.sample for rollout in frame.rollouts]
-    points = [int(np.flatnonzero(frame.row == row)[0]) for row in (3, 1)]
-    trigger(at, "map", "lasso", {"name": frame.name, "points": points})
-    checked(at.button(key="among.open").click().run())
-    among = tuple(sorted((numbers[3], numbers[1])))
-    assert selection(at).among == among
-    assert tuple(table(at, "rollouts.table")["rollout"]) == among, "the Rollouts page is open"
-    link = LINK | {"among": "-".join(map(str, among))}
-
-    at = open_app(link)
-    assert tuple(table(at, "rollouts.table")["rollout"]) == among
-    checked(at.button(key="among.clear").click().run())
-    assert selection(at).among == ()
-    assert list(table(at, "rollouts.table")["rollout"]) == numbers
-
-
-def test_a_link_to_rollouts_that_are_not_there_narrows_nothing() -> None:
-    at = open_app(LINK | {"among": "70-80"})
-    assert selection(at).among == ()
-    assert any("70, 80" in plain(warning.value) for warning in at.warning)
+    beside = component(at, "map.text")
+    trigger(at, "map.text", "pick", {"sample": 4, "token": 3, "linked": True})
+    assert (selection(at).sample, selection(at).token) == (4, 3)
+    trigger(at, "map.text", "view", {"signal": "entropy"})
+    assert decode(component(at, "map").bytes).colouring.label == "Entropy"
+    there = component(open_app(LINK), "heatmap")
+    assert (beside.bytes, beside.component_name) == (there.bytes, there.component_name)
 
 
 def test_paths_of_chosen_rollouts_are_drawn_and_kept_in_the_link() -> None:

@@ -71,6 +71,7 @@ MODULES = (
     "paint",
     "words",
     "slices",
+    "lasso",
     "component",
 )
 

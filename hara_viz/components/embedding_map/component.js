@@ -7,6 +7,7 @@ import { make } from "../token_heatmap/dom.js";
 import { drawingOrder, pointColours } from "./colours.js";
 import { densityOf } from "./density.js";
 import { parseMap, pathOf, pathsOf, pointOf, samePlaces } from "./frame.js";
+import { keptLasso, leaveLasso, tellLasso } from "./lasso.js";
 import { PointLayer } from "./layer.js";
 import { paintMap, radiusOf } from "./paint.js";
 import { pathLegend, waysOf } from "./paths.js";
@@ -106,6 +107,7 @@ export class EmbeddingMap {
     this.resize.disconnect();
     this.selection.dispose();
     this.slices.dispose();
+    leaveLasso();
   }
 
   // ---- data -------------------------------------------------------------------------------------
@@ -137,7 +139,7 @@ export class EmbeddingMap {
     if (!same || places) this.grid = new PointGrid(frame.x, frame.y);
     if (!same) {
       this.camera = null;
-      this.chosen = null;
+      this.encircle(this.hasLasso ? keptLasso(frame) : []);
     }
     this.order = drawingOrder(frame.colour, frame.value);
     this.canvas.setAttribute("aria-label", `Map of ${frame.n} points, coloured by ${frame.colour.label}. Arrow keys move along the selected rollout.`);
@@ -351,9 +353,14 @@ export class EmbeddingMap {
     return found;
   }
 
-  choose(points) {
+  encircle(points) {
     this.chosen = points.length ? new Set(points) : null;
     this.root.dataset.chosen = points.length;
+    tellLasso(this.frame, points);
+  }
+
+  choose(points) {
+    this.encircle(points);
     this.host.setTriggerValue("lasso", { name: this.frame.name, points });
   }
 

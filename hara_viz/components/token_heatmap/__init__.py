@@ -90,6 +90,7 @@ MODULES = (
     "../shared/envelope",
     "frame",
     "signal_frame",
+    "narrow",
     "values",
     "colour",
     "layout",

@@ -25,6 +25,8 @@ export function readAddress(search = window.location.search) {
   const bounds = (query.get("bounds") ?? "").split("..").map(Number);
   view.bounds =
     bounds.length === 2 && bounds.every(Number.isFinite) && bounds[0] < bounds[1] ? bounds : null;
+  const among = query.get("among") ?? ""; // read alone: Python writes it
+  view.among = /^\d{1,11}(-\d{1,11})*$/.test(among) ? among.split("-").map(Number) : [];
   return view;
 }
 

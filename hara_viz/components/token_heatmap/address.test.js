@@ -10,6 +10,7 @@ const EMPTY = {
   underline: null,
   granularity: "token",
   bounds: null,
+  among: [],
 };
 
 test("an address without a view is the default view", () => {
@@ -24,11 +25,12 @@ test("a view survives the address, and the rest of the address survives the view
     underline: "entropy",
     granularity: "step",
     bounds: [-0.5, 2],
+    among: [0, 12],
   };
-  const query = queryOf(view, "?run=a+b&credit.alpha=0.7&token=9");
+  const query = queryOf(view, "?run=a+b&among=0-12&credit.alpha=0.7&token=9");
   assert.deepEqual(readAddress(query), view);
   const rest = new URLSearchParams(query);
-  assert.deepEqual([rest.get("run"), rest.get("credit.alpha")], ["a b", "0.7"]);
+  assert.deepEqual([rest.get("run"), rest.get("credit.alpha"), rest.get("among")], ["a b", "0.7", "0-12"]);
 });
 
 test("defaults are left out", () => {
@@ -38,5 +40,7 @@ test("defaults are left out", () => {
 
 test("what makes no sense is ignored", () => {
   assert.deepEqual(readAddress("?rollout=-1&token=1e3&level=page&bounds=3..1"), EMPTY);
+  for (const among of ["", "-1", "1-", "1--2", "x", "1,2", "1e3", "999999999999"])
+    assert.deepEqual(readAddress(`?among=${among}`), EMPTY);
   assert.deepEqual(readAddress("?bounds=..&token=99999999999999"), EMPTY);
 });

@@ -11,6 +11,7 @@ import { handleKey, keyMap } from "./keys.js";
 import { measureKinds } from "./layout.js";
 import { coloursOf, measurerOf, themeOf } from "./look.js";
 import { find, nextHit } from "./moves.js";
+import { isShown, lassoIn } from "./narrow.js";
 import { Pointer } from "./pointer.js";
 import { QUIET, Reporter, SOURCE } from "./reporter.js";
 import { RolloutCard } from "./rollout.js";
@@ -36,6 +37,7 @@ export class Heatmap {
     this.builds = 0;
     this.asked = initialView();
     this.view = { ...this.asked, awaited: {} };
+    this.lassoed = window.haraLasso?.tokens ?? [];
     this.local = { sort: "sample", marks: false, foldAll: false, allOpen: false };
     this.search = { hits: [], at: -1, cells: new Set() };
     this.theme = { dark: false, ink: "#000", line: "#ccc" };
@@ -85,6 +87,7 @@ export class Heatmap {
       target.addEventListener(event, listener, { signal, passive: event !== "keydown" });
     on(window, "hara:select", (event) => this.hear(event.detail));
     on(window, "hara:signal", (event) => this.hearSignal(event.detail));
+    on(window, "hara:lasso", (event) => this.hearLasso(event.detail.tokens));
     on(window, "popstate", () => this.take(readAddress()));
     on(document, "keydown", (event) => {
       if (this.frame && active === this) handleKey(this, event);
@@ -147,6 +150,7 @@ export class Heatmap {
     if (!before.length) this.search = { hits: [], at: -1, cells: new Set() };
     for (const bytes of window.haraSignals ?? []) this.addFurther(bytes);
     this.view = settled(this.asked, frame, this.view);
+    this.lasso = lassoIn(frame, this.lassoed);
     this.readTheme();
     this.recompute();
     this.cards = frame.rows.map((row, i) => new RolloutCard(this, row, before[i]?.opened()));
@@ -176,6 +180,17 @@ export class Heatmap {
     if (!this.frame || !this.addFurther(bytes)) return;
     this.look();
     this.showToolbar();
+  }
+
+  // A map beside: its lasso is outlined, and only its rollouts are shown.
+  hearLasso(tokens) {
+    this.lassoed = tokens;
+    if (!this.frame) return;
+    this.lasso = lassoIn(this.frame, tokens);
+    this.narrow();
+    for (const card of this.order) card.focusLasso();
+    this.renderAll();
+    for (const card of this.order) card.remark();
   }
 
   recompute() {
@@ -220,19 +235,30 @@ export class Heatmap {
   }
 
   arrange() {
-    const sections = sectionsOf(this.cards, this.colours.values, this.local.sort);
+    const isIn = ({ row }) => isShown(this, row);
+    const sections = sectionsOf(this.cards, this.colours.values, this.local.sort, isIn);
     this.order = sections.flatMap((section) => section.cards);
     this.list.replaceChildren(...sections.map((section) => section.element));
     this.renderAll();
     this.showToolbar();
   }
 
+  // Rollouts come and go with the filter, the lasso and the pin. A strip has no width while it is out
+  // of the page, so it is drawn on coming back.
+  narrow() {
+    const wanted = this.cards.filter(({ row }) => isShown(this, row));
+    const isSame = wanted.length === this.order.length && wanted.every((c) => this.order.includes(c));
+    if (isSame) return;
+    this.arrange();
+    if (this.segments) for (const card of wanted) card.drawOverview();
+  }
+
   // Read all positions first, then draw: alternating would lay the page out once for each card.
   renderAll() {
     if (!this.segments) return;
     const box = this.scroller.getBoundingClientRect();
-    const tops = this.cards.map((card) => card.lines.getBoundingClientRect().top);
-    this.cards.forEach((card, i) => card.render(box.top - tops[i], box.bottom - tops[i]));
+    const tops = this.order.map((card) => card.lines.getBoundingClientRect().top);
+    this.order.forEach((card, i) => card.render(box.top - tops[i], box.bottom - tops[i]));
   }
 
   onScroll() {
@@ -307,6 +333,7 @@ export class Heatmap {
   afterChange(before) {
     const differs = (name) => String(this.view[name]) !== String(before[name]);
     if (COLOURING.some(differs)) this.recolour();
+    this.narrow();
     if (differs("sample") || differs("token")) {
       this.remark([before.sample, this.view.sample]);
       this.scrollToPinned();

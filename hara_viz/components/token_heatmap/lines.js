@@ -45,11 +45,12 @@ function makeCell(app, row, cell, segment, opensLine) {
   return span;
 }
 
-// Pinned, found by the search.
+// Pinned, found by the search, in the lasso.
 export function markCell(app, row, span) {
   const cell = Number(span.dataset.cell);
   span.classList.toggle("pinned", app.isPinned(row, cell));
   span.classList.toggle("hit", app.search.cells.has(cell));
+  span.classList.toggle("lassoed", app.lasso.cells.has(cell));
 }
 
 export function paintCell(app, span) {

@@ -4,6 +4,7 @@ import { make } from "./dom.js";
 import { layoutRow, lineAt, lineOfCell } from "./layout.js";
 import { makeLine, markCell, paintCell } from "./lines.js";
 import { Overview } from "./overview.js";
+import { firstWithin } from "./narrow.js";
 import { bestWindow, formatted, signalOf, signalValues } from "./values.js";
 
 const WINDOW_LINES = 6;
@@ -49,8 +50,8 @@ export class RolloutCard {
     this.head = make("header", {
       children: [
         this.toggle,
-        figure("reward", formatted(row.reward)),
-        figure("A", formatted(row.advantage, true), "advantage before reweighting"),
+        figure("reward", formatted(row.reward), null, "side"),
+        figure("A", formatted(row.advantage, true), "advantage before reweighting", "side"),
         figure(
           "tokens",
           String(row.tokens),
@@ -137,14 +138,21 @@ export class RolloutCard {
     return [from, Math.min(count, from + WINDOW_LINES)];
   }
 
-  // The pinned token's cell, else the middle of the most novel span.
+  // The pinned token's cell, else the first in a lasso, else the middle of the most novel span.
   focusCell() {
     const { app, row } = this;
     if (app.view.sample === row.sample && app.view.token !== null)
       return app.cellOf(row, app.view.token);
+    const lassoed = firstWithin(app.lasso.cells, row);
+    if (lassoed !== null) return lassoed;
     const name = signalOf(app.frame, "novelty") ? "novelty" : app.view.signal;
     const start = bestWindow(row, signalValues(app.frame, name), SPAN_TOKENS);
     return app.cellOf(row, Math.min(row.tokens - 1, start + (SPAN_TOKENS >> 1)));
+  }
+
+  // What was drawn around comes into the window.
+  focusLasso() {
+    if (this.mode === "window" && firstWithin(this.app.lasso.cells, this.row) !== null) this.place();
   }
 
   setMode(mode) {

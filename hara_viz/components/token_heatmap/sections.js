@@ -18,14 +18,16 @@ const KEYS_OF_ORDER = {
   tokens: (row) => -row.tokens,
 };
 
-// [{cards, element}] of the outcomes that occur.
-export function sectionsOf(cards, values, order) {
+// [{cards, element}] of the outcomes that occur among the cards that `isShown`.
+export function sectionsOf(cards, values, order, isShown) {
   const keyOf = (card) => {
     const key = KEYS_OF_ORDER[order](card.row, values);
     return Number.isNaN(key) ? Infinity : key;
   };
   return SECTIONS.map(([success, sign, word]) => {
-    const own = cards.filter((card) => card.row.success === success);
+    const all = cards.filter((card) => card.row.success === success);
+    const own = all.filter(isShown);
+    const shown = own.length < all.length ? `, ${own.length} shown` : "";
     const keys = new Map(own.map((card) => [card, keyOf(card)]));
     const byKey = (a, b) =>
       keys.get(a) === keys.get(b) ? a.row.sample - b.row.sample : keys.get(a) - keys.get(b);
@@ -34,7 +36,7 @@ export function sectionsOf(cards, values, order) {
       children: [
         make("span", { class: "verdict", text: sign }),
         make("span", { text: word }),
-        make("span", { class: "dim", text: `${own.length} of ${cards.length}` }),
+        make("span", { class: "dim", text: `${all.length} of ${cards.length}${shown}` }),
       ],
     });
     const children = [title, ...own.map((card) => card.element)];

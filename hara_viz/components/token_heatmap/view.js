@@ -4,7 +4,7 @@
 import { readAddress } from "./address.js";
 import { signalOf } from "./values.js";
 
-const SHARED = ["sample", "token", "signal", "underline", "granularity", "bounds"];
+const SHARED = ["sample", "token", "signal", "underline", "granularity", "bounds", "among"];
 
 // What the bus said last, else the address.
 export function initialView() {
@@ -30,6 +30,8 @@ export function settled(asked, frame, before = null) {
     view[field] = view.awaited[field] && signalOf(frame, shown) ? shown : fallback[field];
   }
   if (view.awaited.signal) view.bounds = null;
+  const known = new Set(frame.rows.map(({ sample }) => sample));
+  view.among = (asked.among ?? []).filter((sample) => known.has(sample));
   if (!["step", "rollout"].includes(view.granularity)) view.granularity = "token";
   const row = frame.rows.find((candidate) => candidate.sample === view.sample);
   if (!row) Object.assign(view, { sample: null, token: null });
