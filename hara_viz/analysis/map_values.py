@@ -25,19 +25,24 @@ def point_values(
     Raises:
         ShapeError: a point stands for tokens that are not there.
     """
-    found = np.full(len(points), np.nan)
-    columns = (points["sample"], points["token"], points["n_tokens"])
-    for i, (sample, token, count) in enumerate(zip(*columns, strict=True)):
-        if token + count > lengths.get(sample, 0):
-            raise ShapeError(
-                f"point {i} stands for tokens up to {token + count} of rollout {sample}, which has "
-                f"{lengths.get(sample, 0)}"
-            )
-        own = values[starts[sample] + token : starts[sample] + token + count]
-        known = own[~np.isnan(own)]
-        if known.size:
-            found[i] = known.mean()
-    return found
+    if not len(points):
+        return np.empty(0)
+    samples, token, count = (points[name].to_numpy() for name in ("sample", "token", "n_tokens"))
+    last = np.array([lengths.get(sample, 0) for sample in samples])
+    beyond = np.flatnonzero(token + count > last)
+    if len(beyond):
+        i = int(beyond[0])
+        raise ShapeError(
+            f"point {i} stands for tokens up to {token[i] + count[i]} of rollout {samples[i]}, "
+            f"which has {last[i]}"
+        )
+    first = np.array([starts[sample] for sample in samples]) + token
+    ends = np.stack([first, first + count], axis=1).ravel()
+    known = ~np.isnan(values)
+    # A last 0, since an end may lie one behind the last value.
+    sums = np.add.reduceat(np.append(np.where(known, values, 0.0), 0.0), ends)[::2]
+    counts = np.add.reduceat(np.append(known, False).astype(np.int64), ends)[::2]
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 def point_positions(points: pd.DataFrame, lengths: Mapping[int, int]) -> np.ndarray:

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 from hara_viz.analysis.projection import ProjectionConfig, principal_axes
+from hara_viz.backend import joint_map
 from hara_viz.backend.joint_map import JointRequest, MapPlace, map_jointly
+from hara_viz.backend.joint_seeds import joint_seed_overlaps
 from hara_viz.backend.side_process import SideProcess
 from hara_viz.errors import InvalidInputError
 from hara_viz.store import open_run
@@ -94,9 +97,29 @@ def test_the_side_process_hands_on_progress(small_run: Path) -> None:
 
 
 @pytest.mark.slow
-def test_umap_places_the_rest_beside_its_own_kind(small_run: Path) -> None:
+def test_a_umap_is_made_once_and_read_the_next_time(
+    small_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = ProjectionConfig(n_neighbors=5, metric="euclidean")
-    found = map_jointly(request_of(small_run, max_fit=60, projection=config))
-    again = map_jointly(request_of(small_run, max_fit=60, projection=config))
-    np.testing.assert_array_equal(found.points[["x", "y"]], again.points[["x", "y"]])
+    request = request_of(small_run, max_fit=60, projection=config)
+    found = map_jointly(request)
     assert np.isfinite(found.points[["x", "y"]].to_numpy()).all()
+    (first, second) = joint_seed_overlaps(request, (0, 1))
+    assert first == 1.0, "the map's own seed gives the map"
+    assert 0.1 < second < 1.0
+
+    def fail(*_: object, **__: object) -> None:
+        raise AssertionError("made anew")
+
+    monkeypatch.setattr(joint_map, "fit_map", fail)
+    # Another stamp is the same content here, and the name follows the content.
+    places = tuple(place._replace(stamp=1) for place in request.places)
+    again = map_jointly(request_of(small_run, max_fit=60, projection=config, places=places))
+    pd.testing.assert_frame_equal(again.points, found.points)
+    np.testing.assert_array_equal(again.projection.coordinates, found.projection.coordinates)
+    assert (again.quality, again.notes, again.n_compared) == (
+        found.quality, found.notes, found.n_compared
+    )  # fmt: skip
+    for changes in ({"max_fit": 50}, {"granularity": "step"}, {"places": places[:2]}):
+        with pytest.raises(AssertionError, match="made anew"):
+            map_jointly(request_of(small_run, **{"projection": config, "max_fit": 60} | changes))
