@@ -67,16 +67,17 @@ RECOLOUR = """async (name) => {
   return await window.afterFrame() - start;
 }"""
 FIND = """() => {
-  window.heatmapRoot = () => {
-    const search = (node) => {
-      const found = node.querySelector(".hth");
-      if (found) return found;
-      for (const element of node.querySelectorAll("*"))
-        if (element.shadowRoot && search(element.shadowRoot)) return search(element.shadowRoot);
-      return null;
-    };
-    return search(document);
+  window.inPage = (selector, node = document) => {
+    const found = node.querySelector(selector);
+    if (found) return found;
+    const hosts = [...node.querySelectorAll("*")].filter((element) => element.shadowRoot);
+    for (const { shadowRoot } of hosts) {
+      const inside = window.inPage(selector, shadowRoot);
+      if (inside) return inside;
+    }
+    return null;
   };
+  window.heatmapRoot = () => window.inPage(".hth");
   window.heatmapRoot().addEventListener("pointermove", () => {
     const start = performance.now();
     window.afterFrame().then((end) => window.hovers.push(end - start));
@@ -91,8 +92,8 @@ TOLD = """(number) => {
   const span = root.querySelectorAll("article .lines [data-cell]")[number];
   let pressed = null;
   span.addEventListener("pointerdown", () => { pressed = performance.now(); }, { once: true });
-  const isTold = () => [...document.querySelectorAll("[data-testid=stMarkdown]")].some(
-    (e) => e.textContent.startsWith(`Token ${root.dataset.token} of rollout`));
+  const box = document.querySelector(".st-key-inspector-box");
+  const isTold = () => window.inPage(".htc", box)?.dataset.token === root.dataset.token;
   window.told = new Promise((done, fail) => {
     const look = () => {
       if (pressed !== null && root.dataset.token && isTold()) done(performance.now() - pressed);

@@ -9,13 +9,13 @@ import numpy as np
 import streamlit as st
 
 from hara_viz.analysis.signals import SIGNALS, Signal, lengths_of, signal_values
-from hara_viz.backend.credit import GroupCredit
+from hara_viz.backend.credit import GroupCredit, default_layer
 from hara_viz.backend.further_signals import Asked, further_of
 from hara_viz.backend.runs import Run
 from hara_viz.backend.side_calls import credit_group_at
 from hara_viz.credit import CreditConfig
 from hara_viz.errors import HaraError
-from hara_viz.types import GroupKey, Rollout, RolloutGroup, is_success
+from hara_viz.types import GroupKey, HiddenStates, Rollout, RolloutGroup, is_success
 from hara_viz.ui import data, drawer, state
 from hara_viz.ui.side_work import computed
 from hara_viz.ui.words import inert
@@ -91,6 +91,11 @@ class GroupView:
         it. Further signals have values of their own (`ui.further`).
         """
         return self.columns.values(signal) if signal in SIGNALS else None
+
+    def states(self) -> HiddenStates | None:
+        """The hidden states of the layer asked for, or of the highest one; None: none are kept."""
+        layer = default_layer(self.run) if self.layer is None else self.layer
+        return None if layer is None else self.run.load_states(self.key, layer)
 
     def share_below(self, signal: str, value: float) -> float | None:
         """The share in [0, 1] of the group's tokens with a smaller value; None where unknown."""

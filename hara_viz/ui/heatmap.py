@@ -25,11 +25,10 @@ from hara_viz.export import group_page
 from hara_viz.types import GroupKey
 from hara_viz.ui import data, state
 from hara_viz.ui.among import among_bar
-from hara_viz.ui.bus import checked, heard, take
+from hara_viz.ui.bus import heard, take
 from hara_viz.ui.further import further_channel, wait_for_further
-from hara_viz.ui.group_header import ROLLOUT_TABLE
 from hara_viz.ui.group_view import GroupView
-from hara_viz.ui.inspector import INSPECTOR
+from hara_viz.ui.inspector import follow_pick
 from hara_viz.ui.problem_list import step_problem
 
 KEY, BESIDE_KEY = "heatmap", "map.text"
@@ -44,7 +43,7 @@ _carrier = component(
 
 def heatmap(view: GroupView) -> None:
     """All rollouts of the group as running text, coloured by the selected signal."""
-    _mount(view, KEY, _follow_pick)
+    _mount(view, KEY, lambda: follow_pick(KEY))
     missing = [
         s
         for s in SIGNALS.values()
@@ -108,20 +107,6 @@ def download(view: GroupView) -> None:
 def _step(by: object) -> None:
     if by in (1, -1):
         step_problem(int(str(by)))
-
-
-def _follow_pick() -> None:
-    """A token was pinned: only what tells of it runs again, unless more changed."""
-    picked = heard(KEY, "pick")
-    moved = checked(picked)
-    if not moved or not isinstance(picked, dict) or picked.get("linked") is not True:
-        take(picked)
-        return
-    parts = [INSPECTOR]
-    if moved.get("sample") != state.current().sample:
-        parts.append(ROLLOUT_TABLE)
-    state.follow(**moved)
-    st.rerun(parts)
 
 
 class BaseFrame(NamedTuple):

@@ -14,8 +14,8 @@ from hara_viz.errors import HaraError
 from hara_viz.types import GroupKey, Rollout
 from hara_viz.ui import data, state
 from hara_viz.ui.group_view import GroupView
-from hara_viz.ui.inspector import token_text
 from hara_viz.ui.own_tokens import own_tokens
+from hara_viz.ui.quote import token_text
 from hara_viz.ui.words import inert
 
 

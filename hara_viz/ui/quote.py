@@ -25,6 +25,13 @@ def words_at(rollout: Rollout, own_token: int, context: int = 24) -> tuple[str, 
     return words_of_span(rollout, token, token + 1, context)
 
 
+def token_text(rollout: Rollout, token: int) -> tuple[str, str, str]:
+    """The text before, of and after a token's display cell; empty if it was never cut."""
+    if rollout.cell_start is None:
+        return "", "", ""
+    return span_text(rollout.completion_text, rollout.cell_start, token, token + 1, context=28)
+
+
 def marked(text: str) -> str:
     """Line ends and tabs as signs; blanks at the ends stay, so that words do not run together."""
     flat = one_line(text.replace("\n", "⏎").replace("\t", "⇥"))

@@ -87,10 +87,46 @@ def test_from_the_list_to_a_token_and_back_by_link(app_url, open_page, small_run
 
 
 def inspected(page) -> float:
-    """The novelty in the inspector's table (a canvas: read from what it tells screen readers)."""
-    table = page.locator("[data-testid=stDataFrame]", has=page.locator("text=below")).first
-    row = table.locator("table tr", has_text="Novelty").first
-    return float(row.locator("td").nth(1).inner_text())
+    """The novelty in the inspector's table."""
+    row = page.locator(".htc [data-list=values] tbody tr").first
+    assert row.locator("th").inner_text() == "Novelty"
+    return float(row.locator("td").first.get_attribute("title"))
+
+
+def test_rows_of_the_inspector_lead_to_their_tokens_by_key_and_by_mouse(app_url, open_page) -> None:
+    page = open_page(f"{app_url}/?run=small&problem={PENS.problem_id}&rollout=4&token=3")
+    heatmap, card = ready(page), page.locator(".htc[data-sample='4']")
+    line = card.locator("[data-list=counterparts] tbody tr").first
+    token, sample = title_of(line)
+    line.locator("button").focus()
+    page.keyboard.press("Enter")
+    address = f"rollout={sample}&token={token}"
+    page.wait_for_function("(end) => document.location.search.includes(end)", arg=address)
+    answer = page.locator(f".htc[data-sample='{sample}'][data-token='{token}']")
+    answer.wait_for()
+    assert heatmap.get_attribute("data-sample") == sample, "the text follows"
+    assert heatmap.get_attribute("data-token") == token
+    # The row is gone; whoever works by ear goes on at the heading.
+    answer.locator("h3:focus").wait_for()
+
+    # The mouse need not hit the words.
+    settle(page)
+    line = answer.locator("[data-list=similar] tbody tr").first
+    token, sample = title_of(line)
+    line.scroll_into_view_if_needed()
+    box = line.locator("td").nth(1).bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.locator(f".htc[data-sample='{sample}'][data-token='{token}']").wait_for()
+    page.go_back()
+    answer.wait_for()
+    settle(page)
+    assert address in page.url
+
+
+def title_of(line) -> tuple[str, str]:
+    """Token and rollout that a row of the inspector leads to."""
+    _, token, _, _, sample = line.locator("button").get_attribute("title").split()
+    return token, sample
 
 
 def test_keys_move_through_rollouts_tokens_and_problems(app_url, open_page) -> None:
@@ -127,8 +163,13 @@ def test_hostile_text_stays_text(app_url, open_page, scheme: str) -> None:
         f"{app_url}/?run=small&problem={HOSTILE.problem_id}&rollout=1&token=2", scheme=scheme
     )
     ready(page)
-    page.get_by_text("of rollout 1").wait_for()
+    card = page.locator(".htc[data-sample='1']")
+    card.wait_for()
     settle(page)
+    assert "</div><b>bold</b> **stars** $x^2$ `code` :red" in card.locator(".excerpt").inner_text()
+    words = " ".join(card.locator("button").all_inner_texts())
+    assert "<" in words, "siblings are quoted as they are"
+    assert card.locator("script, style, b, img, a").count() == 0
     assert page.title() == "HarA-Viz"
     assert page.locator("img[src=x]").count() == 0
     assert page.locator("a[href^=javascript]").count() == 0

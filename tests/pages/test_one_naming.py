@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from hara_viz.components import barycenter_text, embedding_map, transport_plan
+from hara_viz.components.token_card import CardQuote
 from hara_viz.store import open_run
 from hara_viz.types import GroupKey
 from tests.small_runs import PENS
-from tests.ui.apptest import click_row, component, open_app, selection, shown_text, table, table_of
+from tests.ui.apptest import click_row, component, inspected, open_app, selection, shown_text, table
 
 pytestmark = pytest.mark.usefixtures("app_runs")
 
@@ -34,18 +35,16 @@ def test_an_atom_bears_one_name_on_every_page(changes: dict[str, str]) -> None:
     assert len(names) == len(plan.atoms) and all(names.values())
 
     rollouts = open_app(link)
-    inspected, likened = table_of(rollouts, "atom"), table(rollouts, "inspector.matches")
-    assert len(inspected) > 0
-    assert (
-        dict(zip(inspected["atom"], inspected["stands for"], strict=True)).items() <= names.items()
-    )
+    card = inspected(rollouts)
+    assert card["atoms"]
+    assert {atom: text for atom, _, text in card["atoms"]}.items() <= names.items()
     # What it is likened to in the other rollouts are the words that the nearest atom is named by.
-    quoted = {text.split("⟦")[1].split("⟧")[0].strip().lower() for text in likened["text"]}
-    first = [word.lower() for word in words_of(names[inspected["atom"][0]])]
+    quoted = {CardQuote(*quote).inside.strip().lower() for quote in card["counterparts"]}
+    first = [word.lower() for word in words_of(names[card["atoms"][0][0]])]
     assert quoted <= set(first), "at most two others, and a name has three words"
     # The shares are those of the plan's row.
     row = dict(zip([atom.name for atom in plan.atoms], plan.shares[TOKEN], strict=True))
-    for atom, share in zip(inspected["atom"], inspected["share"], strict=True):
+    for atom, share, _ in card["atoms"]:
         assert share == pytest.approx(row[atom], abs=1e-3)
 
     if not changes:  # the map and the text show each outcome's own barycenter
@@ -72,9 +71,9 @@ def test_tokens_are_counted_from_0_on_every_page(small_run: Path) -> None:
     for link, token in ((first, 0), (last, n_tokens - 1)):
         at = open_app(link)
         assert not at.warning and selection(at).token == token
-        words = shown_text(at)
-        assert f"**Token {token}** of rollout {SAMPLE}" in words
-        assert f"{n_tokens} tokens, counted from 0" in words
+        card = inspected(at)
+        assert (card["token"], card["sample"]) == (token, SAMPLE)
+        assert f"{n_tokens} tokens, counted from 0" in card["facts"]
     beyond = open_app({**LINK, "token": str(n_tokens)})
     assert "counted from 0" in beyond.warning[0].value.replace("\\", "")
 

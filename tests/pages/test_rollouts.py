@@ -10,21 +10,23 @@ import pytest
 import torch
 
 from hara_viz import open_run
+from hara_viz.components.token_card import CardQuote
 from hara_viz.components.token_heatmap import content_of, decode, decode_signal, signal_values
 from hara_viz.credit import Credit, CreditConfig, assign_credit_packed
 from hara_viz.types import GroupKey, RolloutGroup
-from hara_viz.ui import drawer
+from hara_viz.ui import drawer, inspector
 from tests.small_runs import APPLES, HOSTILE, HOSTILE_TEXTS, PENS
 from tests.ui.apptest import (
     checked,
     click_row,
     component,
+    inspected,
+    inspected_values,
     open_app,
     plain,
     selection,
     shown_text,
     table,
-    table_of,
     trigger,
 )
 
@@ -102,12 +104,12 @@ def test_the_heatmap_holds_what_a_trainer_would_get(small_run: Path, config: Cre
 
 def test_a_slider_changes_the_numbers(small_run: Path) -> None:
     at = open_app({"run": "small", "problem": PENS.problem_id, "rollout": "0", "token": "2"})
-    before = table_of(at, "signal")
+    before = inspected_values(at)["Novelty"]
     checked(at.slider(key="credit.alpha").set_value(0.9).run())
-    after = table_of(at, "signal")
+    after = inspected_values(at)["Novelty"]
     _, credit = recompute(small_run, PENS.problem_id, CreditConfig(alpha=0.9))
-    assert after["value"][0] == pytest.approx(float(credit.novelty[2]), rel=1e-4)
-    assert after["value"][0] != pytest.approx(before["value"][0], rel=1e-2)
+    assert after == pytest.approx(float(credit.novelty[2]), rel=1e-4)
+    assert after != pytest.approx(before, rel=1e-2)
 
 
 def test_the_inspector_shows_every_value_of_the_pinned_token(small_run: Path) -> None:
@@ -118,16 +120,46 @@ def test_the_inspector_shows_every_value_of_the_pinned_token(small_run: Path) ->
     assert at.query_params["token"] == "3"
     group, credit = recompute(small_run, PENS.problem_id, CreditConfig())
     place = sum(len(r.completion_ids) for r in group.rollouts[:4]) + 3
-    values = table_of(at, "signal").set_index("signal")["value"]
+    values = inspected_values(at)
     assert values["Novelty"] == pytest.approx(float(credit.novelty[place]), rel=1e-5)
     assert values["Advantage, reweighted"] == pytest.approx(float(credit.advantages[place]))
     assert values["Weight − 1"] == pytest.approx(float(credit.weights[place]) - 1, abs=1e-6)
     assert values["Entropy"] == pytest.approx((group.rollouts[4].entropy or ())[3])
     assert values["Surprisal (−log p)"] == pytest.approx(-(group.rollouts[4].logprobs or ())[3])
-    siblings = table(at, "inspector.matches")
-    assert set(siblings["rollout"]) == {3, 5}, "the other rollouts of the same outcome"
-    target = click_row(at, "inspector.matches", 0)
-    assert selection(target).sample == siblings["rollout"][0]
+    siblings = inspected(at)["counterparts"]
+    assert {sample for sample, *_ in siblings} == {3, 5}, "the other rollouts of the same outcome"
+
+
+def test_the_inspector_ranks_a_value_among_the_groups_tokens(small_run: Path) -> None:
+    at = open_app({"run": "small", "problem": PENS.problem_id, "rollout": "4", "token": "3"})
+    group, credit = recompute(small_run, PENS.problem_id, CreditConfig())
+    place = sum(len(r.completion_ids) for r in group.rollouts[:4]) + 3
+    below = {label: share for label, _, share in inspected(at)["values"]}
+    expected = float((credit.novelty < credit.novelty[place]).double().mean())
+    assert below["Novelty"] == pytest.approx(expected)
+
+
+def test_a_row_of_the_inspector_leads_to_its_token() -> None:
+    at = open_app({"run": "small", "problem": PENS.problem_id, "rollout": "4", "token": "3"})
+    sample, token, *_ = inspected(at)["counterparts"][0]
+    at.query_params["mark"] = "untouched by a fragment"
+    trigger(at, "inspector.card", "pick", {"sample": sample, "token": token, "linked": True})
+    assert (selection(at).sample, selection(at).token) == (sample, token)
+    assert (inspected(at)["sample"], inspected(at)["token"]) == (sample, token)
+    assert "mark" in at.query_params, "the address was the component's to write"
+
+
+def test_python_writes_the_address_where_the_browser_cannot() -> None:
+    at = open_app({"run": "small", "problem": PENS.problem_id, "rollout": "4", "token": "3"})
+    trigger(at, "inspector.card", "pick", {"sample": 5, "token": 2, "linked": False})
+    assert at.query_params["rollout"] == "5" and at.query_params["token"] == "2"
+
+
+@pytest.mark.parametrize("picked", [{}, [], {"sample": -1}, {"sample": "<b>", "linked": True}])
+def test_nonsense_from_the_inspector_moves_nothing(picked: object) -> None:
+    at = open_app({"run": "small", "problem": PENS.problem_id, "rollout": "4", "token": "3"})
+    trigger(at, "inspector.card", "pick", picked)
+    assert (selection(at).sample, selection(at).token) == (4, 3)
 
 
 def test_moves_inside_the_heatmap_reach_the_selection() -> None:
@@ -205,6 +237,8 @@ def test_hostile_text_is_never_markdown() -> None:
         for word in text.split():
             assert word not in rendered or word.isalnum()
     assert "onerror" not in rendered
+    quoted = inspected(at)["text"]
+    assert "</style></div>" in "".join(quoted), "as it is: the card uses text nodes"
     frame = decode(component(at, "heatmap").bytes)
     assert "<script>document.title='owned'</script>" in {kind.text for kind in frame.kinds}
 
@@ -231,7 +265,7 @@ def test_a_further_signal_comes_in_a_frame_of_its_own(small_run: Path) -> None:
     assert not component(at, "heatmap.line").bytes
     at.query_params["rollout"], at.query_params["token"] = "1", "2"
     checked(at.run())
-    values = table_of(at, "signal").set_index("signal")["value"]
+    values = inspected_values(at)
     place = len(open_run(small_run).load_group(GroupKey(None, PENS.problem_id, 0)).rollouts[0]
                 .completion_ids) + 2  # fmt: skip
     assert values["Novelty against the other outcome"] == pytest.approx(
@@ -257,7 +291,7 @@ def test_a_linked_pick_runs_nothing_but_what_tells_of_the_token(small_run: Path)
     assert "mark" in at.query_params, "the address was the component's to write"
     group, credit = recompute(small_run, PENS.problem_id, CreditConfig())
     place = sum(len(r.completion_ids) for r in group.rollouts[:4]) + 3
-    values = table_of(at, "signal").set_index("signal")["value"]
+    values = inspected_values(at)
     assert values["Novelty"] == pytest.approx(float(credit.novelty[place]), rel=1e-5)
     # What the component wrote is no news: the session keeps what it knows.
     del at.query_params["mark"]
@@ -269,20 +303,38 @@ def test_a_linked_pick_runs_nothing_but_what_tells_of_the_token(small_run: Path)
 
 def test_the_inspector_names_atoms_and_the_most_similar_states(small_run: Path) -> None:
     at = open_app({"run": "small", "problem": PENS.problem_id, "rollout": "4", "token": "3"})
-    atoms = table_of(at, "atom")
-    assert atoms["share"].is_monotonic_decreasing and 0 < atoms["share"].sum() <= 1 + 1e-6
-    assert all(atoms["stands for"])
-    similar = table(at, "inspector.similar")
-    assert set(similar["rollout"]) == {0, 1, 2, 3, 5} and similar["cosine"].is_monotonic_decreasing
+    card = inspected(at)
+    shares = [share for _, share, _ in card["atoms"]]
+    assert shares == sorted(shares, reverse=True) and 0 < sum(shares) <= 1 + 1e-6
+    assert all(text for _, _, text in card["atoms"])
+    similar = [CardQuote(*quote) for quote in card["similar"]]
+    cosines = [quote.cosine for quote in similar]
+    assert {q.sample for q in similar} == {0, 1, 2, 3, 5}
+    assert cosines == sorted(cosines, reverse=True)
     run = open_run(small_run)
     states = run.load_states(GroupKey(None, PENS.problem_id, 0), 4)
-    assert states is not None
+    assert states is not None and card["layer"] == 4
     offsets, unit = states.offsets.tolist(), torch.nn.functional.normalize(states.states.float())
     cosine = unit @ unit[offsets[4] + 3]
     best = max(float(cosine[a:b].max()) for i, (a, b) in enumerate(pairwise(offsets)) if i != 4)
-    assert similar["cosine"][0] == pytest.approx(best, abs=1e-4)
-    target = int(similar["rollout"][1])
-    assert selection(click_row(at, "inspector.similar", 1)).sample == target
+    assert similar[0].cosine == pytest.approx(best, abs=1e-4)
+    for quote in similar:  # the number that a press selects is that of the words shown
+        rollout = run.load_group(GroupKey(None, PENS.problem_id, 0)).rollouts[quote.sample]
+        assert float(cosine[offsets[quote.sample] + quote.token]) == pytest.approx(quote.cosine)
+        assert quote.inside.replace("⏎", "\n").strip() in rollout.completion_text
+        assert quote.success is (rollout.reward == 1.0)
+
+
+def test_a_large_group_is_searched_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspector, "LIVE_NUMBERS", 10)
+    at = open_app({"run": "small", "problem": PENS.problem_id, "rollout": "4", "token": "3"})
+    card = inspected(at)
+    assert card["layer"] is None and card["counterparts"]
+    assert {text for _, _, text in card["atoms"]} == {None}
+    checked(at.button(key="inspector.find").click().run())
+    card = inspected(at)
+    assert card["layer"] == 4 and len(card["similar"]) == 5
+    assert all(text for _, _, text in card["atoms"])
 
 
 def test_a_search_over_the_run_leads_to_the_token() -> None:

@@ -71,6 +71,19 @@ def component(at: AppTest, key: str) -> Any:
     return _element(at, "bidi_component", key).proto
 
 
+def inspected(at: AppTest) -> Any:
+    """What the inspector's card says of the pinned token (`components.token_card.Card`), as JSON;
+    None: no token is pinned.
+    """
+    words = component(at, "inspector.words").json
+    return json.loads(words) if words else None
+
+
+def inspected_values(at: AppTest) -> dict[str, float | None]:
+    """The card's signals, by their labels."""
+    return {label: value for label, value, _ in inspected(at)["values"]}
+
+
 def trigger(at: AppTest, key: str, event: str, value: object) -> AppTest:
     """What happens when a component calls `setTriggerValue(event, value)`."""
     states = _states(at)
