@@ -77,7 +77,8 @@ def _packed(rows: Sequence[Sequence[float] | None], group: RolloutGroup) -> np.n
 
 def _novelty(part: str) -> Channel:
     def values(group: RolloutGroup, credit: Credit) -> np.ndarray:
-        return np.where(_judged(group) & _own(group), _array(getattr(credit, part)), np.nan)
+        known = _known_novelty(group, credit) & _own(group)
+        return np.where(known, _array(getattr(credit, part)), np.nan)
 
     return values
 
@@ -99,10 +100,15 @@ def _recorded_of(rollout: Rollout) -> Sequence[float] | None:
     return [rollout.recorded_advantage] * len(rollout.completion_ids)
 
 
-def _judged(group: RolloutGroup) -> np.ndarray:
-    """[N]: credit gives an unscored rollout novelty 0 and means "unknown"."""
-    scored = [r.reward is not None and bool(np.isfinite(r.reward)) for r in group.rollouts]
-    return np.repeat(np.asarray(scored, bool), lengths_of(group))
+def _known_novelty(group: RolloutGroup, credit: Credit) -> np.ndarray:
+    """[N]: credit holds zeros where a rollout has no novelty, and where it was unscored."""
+    lengths = lengths_of(group)
+    parts = credit.novelty.split(lengths)
+    rows = [
+        r.reward is not None and bool(np.isfinite(r.reward)) and credit.knows_novelty(row, part)
+        for row, (r, part) in enumerate(zip(group.rollouts, parts, strict=True))
+    ]
+    return np.repeat(np.asarray(rows, bool), lengths)
 
 
 def _own(group: RolloutGroup) -> np.ndarray:

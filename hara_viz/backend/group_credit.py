@@ -12,7 +12,6 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
-from hara_viz.analysis.matches import outcome_of_row
 from hara_viz.credit import Credit, CreditConfig, assign_credit_packed
 from hara_viz.errors import InvalidInputError
 from hara_viz.types import HiddenStates, Rollout, RolloutGroup
@@ -44,16 +43,9 @@ class GroupCredit:
         return self.of_row(values, row)[own]
 
     def mean_novelty(self, row: int) -> float | None:
-        """Over the tokens that the policy sampled; None: unknown, where credit holds zeros.
-
-        A rollout that is unscored, empty or has nothing to compare with (alone in its outcome) has
-        no novelty. Uniform GRPO gives none, and rival signals say "unknown" by zeros throughout.
-        """
-        outcome = outcome_of_row(self.credit.outcomes, row)
+        """Over the tokens that the policy sampled; None: unknown (`Credit.knows_novelty`)."""
         novelty = self.own_of_row(self.credit.novelty, row).double()
-        if outcome is None or not len(novelty):
-            return None
-        known = bool(outcome.plans) if self.config.signal == "hara" else bool(novelty.any())
+        known = bool(len(novelty)) and self.credit.knows_novelty(row, novelty)
         return float(novelty.mean()) if known else None
 
 

@@ -70,3 +70,17 @@ class Credit:
     """One per (group, outcome) that occurs, by group number, correct first."""
     diagnostics: tuple[GroupDiagnostics, ...]
     """One per group, by group number."""
+
+    def knows_novelty(self, row: int, novelty: Tensor) -> bool:
+        """Whether the novelty of a row says something: an unknown one is held as zeros.
+
+        It is unknown where a rollout is unscored, without own tokens, or alone in its outcome and
+        compared with nothing else. Uniform GRPO has none, and rival signals have no plans: they say
+        "unknown" by zeros throughout.
+
+        Args:
+            row: of the batch.
+            novelty: the part of `novelty` that belongs to it, or one of its two parts.
+        """
+        outcome = next((found for found in self.outcomes if row in found.rows), None)
+        return outcome is not None and (bool(outcome.plans) or bool(novelty.any()))

@@ -38,7 +38,7 @@ _MEANINGS = {
     "sampled_mask": "false where the policy did not sample (tool output); null: all sampled",
     "weights": "per token: 1 = untouched, 0 outside the mask, null = no credit (see `note`)",
     "advantages": "per token: what the optimizer gets, baseline × weight",
-    "novelty": "per token: its contribution to the distance to the barycenter",
+    "novelty": "per token: its contribution to the distance to the barycenter; null = unknown",
     "baseline": "the rollout's advantage before reweighting",
     "success": "reward ≥ the run's threshold; null = unscored",
     "cell_start": "first code point of each token's display cell in `completion_text`",

@@ -3,6 +3,8 @@
 One row per rollout. `weights[t]`, `advantages[t]` and `novelty[t]` belong to `completion_ids[t]`,
 and are bit for bit what `hara_viz.credit` gives: 1 is an untouched weight, 0 stands where the
 policy did not sample (`sampled_mask`). Null: no credit could be computed, and `note` says why.
+Novelty alone is null where there was nothing to compare with (a rollout alone in its outcome);
+its weights are 1, as a trainer gets them.
 Ids whose `tokens_source` is "retokenised" were cut again from text: check them before training.
 """
 
@@ -124,7 +126,7 @@ def rows_of(found: GroupCredit) -> list[dict[str, Any]]:
             **_head(rollout),
             "weights": _array(found.of_row(credit.weights, row)),
             "advantages": _array(found.of_row(credit.advantages, row)),
-            "novelty": _array(found.of_row(credit.novelty, row)),
+            "novelty": _novelty(found, row),
             "baseline": float(credit.baseline[row]),
             "note": notes,
         }
@@ -187,6 +189,11 @@ def _head(rollout: Rollout) -> dict[str, Any]:
 
 def _unknown(why: str) -> dict[str, Any]:
     return {"weights": None, "advantages": None, "novelty": None, "baseline": None, "note": why}
+
+
+def _novelty(found: GroupCredit, row: int) -> np.ndarray | None:
+    novelty = found.of_row(found.credit.novelty, row)
+    return _array(novelty) if found.credit.knows_novelty(row, novelty) else None
 
 
 def _array(values: Tensor) -> np.ndarray:

@@ -198,18 +198,19 @@ def _table(group: RolloutGroup, credit: Credit | None) -> pa.Table:
 
 
 def _mean_novelty(group: RolloutGroup, credit: Credit | None) -> float | None:
-    """Over the tokens that the policy sampled in scored rollouts; None if there are none."""
+    """Over the tokens that the policy sampled in rollouts whose novelty is known; None if there are
+    none.
+    """
     if credit is None:
         return None
-    masks = (
-        (
-            r.reward is not None and r.reward == r.reward and own
-            for own in r.sampled_mask or (True,) * len(r.completion_ids)
-        )
-        for r in group.rollouts
-    )
-    own = torch.tensor([sampled for mask in masks for sampled in mask], dtype=torch.bool)
-    return float(credit.novelty[own].mean()) if bool(own.any()) else None
+    parts = credit.novelty.split([len(r.completion_ids) for r in group.rollouts])
+    known = [
+        part[torch.tensor(r.sampled_mask or (True,) * len(part), dtype=torch.bool)]
+        for row, (r, part) in enumerate(zip(group.rollouts, parts, strict=True))
+        if r.reward is not None and r.reward == r.reward and credit.knows_novelty(row, part)
+    ]
+    own = torch.cat(known) if known else credit.novelty[:0]
+    return float(own.mean()) if len(own) else None
 
 
 def _same_rewards(folder: Path, part: str, now: Sequence[float | None]) -> bool:

@@ -116,7 +116,9 @@ def test_credit_without_novelty_has_none(small_run: Path) -> None:
 
 def test_credit_that_cannot_be_had_leaves_the_other_signals(small_run: Path) -> None:
     request = request_of(small_run)
-    found = joint_signals(request, credit_of(request, replace(CONFIG, anchors="prompt", structure="state")))
+    found = joint_signals(
+        request, credit_of(request, replace(CONFIG, anchors="prompt", structure="state"))
+    )
     assert found.n_refused == len(request.places), "the run keeps no states of its prompts"
     for name in ("novelty", "feature", "structure", "weight", "advantage", "shift"):
         assert np.isnan(found.values[name]).all(), name

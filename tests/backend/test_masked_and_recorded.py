@@ -18,7 +18,8 @@ from hara_viz.backend.recorded import check_parity
 from hara_viz.backend.show import show_run
 from hara_viz.credit import CreditConfig, assign_credit_packed
 from hara_viz.credit.config import METHOD_VERSION
-from hara_viz.export import export_table
+from hara_viz.export import export_table, rows_of, tokens_table
+from hara_viz.export.weights import weight_rows
 from hara_viz.store import Run, RunWriter, open_run
 from hara_viz.store.annotations import Kind
 from hara_viz.types import RolloutGroup, TrainingInfo
@@ -98,6 +99,17 @@ def test_a_rollout_with_nothing_to_compare_with_has_no_novelty(tmp_path: Path) -
     export_table(run, "rollouts", tmp_path / "rows.parquet", CreditConfig())
     table = pd.read_parquet(tmp_path / "rows.parquet")
     assert table["mean_novelty"].notna().tolist() == [False, True, True, False]
+    # Token by token too, in tables and for the heatmap; its weights are 1 and not unknown.
+    export_table(run, "tokens", tmp_path / "tokens.parquet", CreditConfig())
+    tokens = pd.read_parquet(tmp_path / "tokens.parquet")
+    assert tokens["novelty"].notna().groupby(tokens["sample"]).all().tolist() == [
+        False, True, True, False,
+    ]  # fmt: skip
+    assert set(tokens["weight"][tokens["sample"].isin([0, 3])]) == {0.0}
+    rows = weight_rows(run, run.keys()[0], CreditConfig(), None)
+    assert [row["novelty"] is not None for row in rows] == [False, True, True, False]
+    assert set(rows[0]["weights"]) == {1.0}
+    assert rows[0]["advantages"].tolist() == [rows[0]["baseline"]] * 5
     # Against the other outcome a lone one has something to differ from.
     config = CreditConfig(reference="opposite_outcome")
     lines = show_run(run, config=config).groups[0].rollouts
@@ -108,6 +120,21 @@ def test_a_rollout_with_nothing_to_compare_with_has_no_novelty(tmp_path: Path) -
     assert found is not None
     means = [found.mean_novelty(row) for row in range(4)]
     assert [mean is not None for mean in means] == [False, True, True, False]
+    # The list of groups has the mean over what is known: no zeros of the lone one in it.
+    listed = open_run(run.path).summaries()["mean_novelty"][0]
+    assert listed == pytest.approx(found.credit.novelty[5:15].mean().item(), rel=1e-6)
+
+
+def test_uniform_credit_has_no_novelty_of_tokens(tmp_path: Path) -> None:
+    group = RolloutGroup(
+        tuple(make_rollout(0, s, n_tokens=3, reward=float(s < 2)) for s in range(4))
+    )
+    run = run_of(tmp_path / "run", [group])
+    found = credit_group(run, run.keys()[0], CreditConfig(signal="uniform"))
+    table = tokens_table(found)
+    assert table[["novelty", "feature", "structure"]].isna().all(axis=None)
+    assert set(table["weight"]) == {0.0}
+    assert [row["novelty"] for row in rows_of(found)] == [None] * 4
 
 
 def test_a_rival_that_is_unknown_has_no_mean_either(tmp_path: Path) -> None:
