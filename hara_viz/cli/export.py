@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -73,69 +73,65 @@ def export(
     given = read_settings(settings, CreditConfig)
     given.setdefault("success_threshold", opened.info.success_threshold)
     config = CreditConfig(**given)
+    asked = _Asked(opened, to, out, problem, step, layer, config, tuple(shown or ()), force)
     if to in (Kind.HTML, Kind.PICTURE):
-        _group(opened, to, out, problem, step, layer, config, shown or (), force)
-        return
-    if shown:
-        raise InvalidInputError(f"--show is for html and picture; leave it out with --to {to}")
-    _run(opened, to, out, problem, step, layer, config, force)
+        _export_group(asked)
+    else:
+        _export_run(asked)
 
 
-def _group(
-    run: Run,
-    to: Kind,
-    out: Path,
-    problem: str | None,
-    step: int | None,
-    layer: int | None,
-    config: CreditConfig,
-    signals: Sequence[str],
-    force: bool,
-) -> None:
+class _Asked(NamedTuple):
+    """What is to be written, of which part of the run."""
+
+    run: Run
+    to: Kind
+    out: Path
+    problem: str | None
+    step: int | None
+    layer: int | None
+    config: CreditConfig
+    signals: tuple[str, ...]
+    force: bool
+
+
+def _export_group(asked: _Asked) -> None:
     from hara_viz.export import export_group, export_picture, group_credit_of
 
+    run, problem, out = asked.run, asked.problem, asked.out
     if problem is None:
         raise InvalidInputError(
-            f"--to {to} writes one group; say which with --problem (`hara-viz show` lists them)"
+            f"--to {asked.to} writes one group; say which with --problem (`hara-viz show` lists "
+            "them)"
         )
-    options = {"global_step": step, "layer": layer, "config": config}
-    if to is Kind.HTML:
-        path = export_group(run, problem, out, signals=signals, force=force, **options)
+    options = {"global_step": asked.step, "layer": asked.layer, "config": asked.config}
+    if asked.to is Kind.HTML:
+        path = export_group(run, problem, out, signals=asked.signals, force=asked.force, **options)
     else:
-        if len(signals) > 1:
+        if len(asked.signals) > 1:
             raise InvalidInputError("a picture shows one signal; give --show once")
         found = group_credit_of(run, problem, **options)
-        path = export_picture(run, found, (*signals, "novelty")[0], out, force=force)
+        path = export_picture(run, found, (*asked.signals, "novelty")[0], out, force=asked.force)
     typer.echo(f"{path} holds the group ({path.stat().st_size / 1e6:.1f} MB)")
 
 
-def _run(
-    run: Run,
-    to: Kind,
-    out: Path,
-    problem: str | None,
-    step: int | None,
-    layer: int | None,
-    config: CreditConfig,
-    force: bool,
-) -> None:
+def _export_run(asked: _Asked) -> None:
     from hara_viz.export import export_dataset, export_table, export_weights
 
-    keys = _keys(run, problem, step)
+    run, to, out, config = asked.run, asked.to, asked.out, asked.config
+    if asked.signals:
+        raise InvalidInputError(f"--show is for html and picture; leave it out with --to {to}")
+    keys = _keys(run, asked.problem, asked.step)
     if to is Kind.DATASET and keys is not None:
         raise InvalidInputError("a dataset holds the whole run; leave out --problem and --step")
+    missing = 0
     with progress_bar() as report:
+        options = {"layer": asked.layer, "force": asked.force, "report": report}
         if to is Kind.DATASET:
-            missing = export_dataset(run, out, config, layer=layer, force=force, report=report)
+            missing = export_dataset(run, out, config, **options)
         elif to is Kind.WEIGHTS:
-            missing = export_weights(
-                run, out, config, layer=layer, keys=keys, force=force, report=report
-            )
+            missing = export_weights(run, out, config, keys=keys, **options)
         else:
-            export_table(
-                run, to.value, out, config, layer=layer, keys=keys, force=force, report=report
-            )
-            missing = 0
+            export_table(run, to.value, out, config, keys=keys, **options)
     typer.echo(f"{out} holds the {to}")
     if missing:
         typer.echo(f"{missing} rollouts have no weights; their `note` says why")

@@ -56,10 +56,15 @@ def export_table(
         The number of rows.
 
     Raises:
-        InvalidInputError: the name of the file, or the place.
+        InvalidInputError: the name of the file, the place, or a run without groups.
     """
     check_place(out, force=force, suffixes=SUFFIXES)
     keys = run.keys() if keys is None else keys
+    if not keys:
+        raise InvalidInputError(
+            f"{run.name} holds no finished group yet, so there is no table to write; sample or "
+            "import rollouts first"
+        )
     layer = layer_of(run, config, layer)
     if name == "groups":
         table, origin = groups_table(run, keys), origin_of(run)

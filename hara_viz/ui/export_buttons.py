@@ -36,7 +36,7 @@ CHART: dict[str, Any] = {
 
 def group_downloads(view: GroupView) -> None:
     """The selected group as files: picture, weights for a trainer, tokens as a table."""
-    name = f"{view.run_name.replace('/', '-')}-{view.key.problem_id}"
+    name = view.file_stem
     with st.popover("Download more", icon=":material/download:", type="tertiary"):
         _button(
             "Heatmap as SVG", lambda: _picture(view), f"{name}.svg", "image/svg+xml", "picture",

@@ -61,7 +61,7 @@ def rollout_table(view: GroupView) -> None:
             "mean novelty": st.column_config.NumberColumn(format="%.4f"),
         },
     )
-    table_downloads(lambda: shown, lambda: origin(view), name="rollouts")
+    table_downloads(lambda: shown, lambda: origin(view), name=f"{view.file_stem}-rollouts")
 
 
 def rollout_frame(view: GroupView) -> pd.DataFrame:

@@ -92,6 +92,15 @@ class GroupView:
         """
         return self.columns.values(signal) if signal in SIGNALS else None
 
+    @property
+    def file_stem(self) -> str:
+        """How the names of its downloads begin: two groups never share one."""
+        step, problem, group = self.key
+        parts = [self.run_name.replace("/", "-"), problem]
+        parts += [] if step is None else [f"step{step}"]
+        parts += [f"group{group}"] if group else []
+        return "-".join(parts)
+
     def states(self) -> HiddenStates | None:
         """The hidden states of the layer asked for, or of the highest one; None: none are kept."""
         layer = default_layer(self.run) if self.layer is None else self.layer

@@ -94,7 +94,7 @@ def download(view: GroupView) -> None:
     st.download_button(
         "Download as one HTML file",
         data=lambda: group_page(view.run, view.credit, signals=carried),
-        file_name=f"{view.run_name.replace('/', '-')}-{view.key.problem_id}.html",
+        file_name=f"{view.file_stem}.html",
         mime="text/html",
         on_click="ignore",
         key="heatmap.download",

@@ -50,7 +50,9 @@ def spans_table(view: GroupView) -> None:
             "after": st.column_config.TextColumn(width=170),
         },
     )
-    table_downloads(lambda: span_frame(view, spans), lambda: origin(view), name="spans")
+    table_downloads(
+        lambda: span_frame(view, spans), lambda: origin(view), name=f"{view.file_stem}-spans"
+    )
     st.caption(
         f"Ranked by excess: the sum over a span of {signal.label.lower()}"
         f"{' (its size)' if signal.signed else ''} above the group's mean. "

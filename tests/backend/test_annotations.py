@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ from hara_viz.backend.annotations import Kind, annotate_group, annotations_of, t
 from hara_viz.backend.credit import credit_group
 from hara_viz.cli.frame import app
 from hara_viz.errors import InvalidInputError, MissingInputError
-from hara_viz.store import open_run
+from hara_viz.store import RunWriter, open_run
+from hara_viz.types import RolloutGroup
 from tests.small_runs import write_run
+from tests.store.builders import make_info, make_rollout
 
 
 @pytest.fixture
@@ -65,7 +68,35 @@ def test_the_command_line_says_lists_and_undoes(path: Path) -> None:
     for options, said in (
         (["--note", "x"], "--problem"),
         (["--problem", "zz", "--note", "x"], "no problem 'zz'"),
-        (["--problem", "", "--note", "x"], "beginning of 3 groups"),
+        (["--problem", "", "--note", "x"], "no problem ''"),
     ):
         done = CliRunner().invoke(app, ["annotate", str(path), *options])
         assert done.exit_code == 2 and said in " ".join(done.output.split()), done.output
+
+
+def test_a_group_of_several_steps_is_named_by_its_step(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    places = [(0, 0), (25, 0), (25, 1)]
+    with RunWriter(path, make_info()) as writer:
+        for step, group in places:
+            rollouts = (
+                replace(make_rollout(0, s, reward=float(s)), global_step=step, group=group)
+                for s in range(2)
+            )
+            writer.write_part([RolloutGroup(tuple(rollouts))], [])
+        writer.finish()
+    problem = open_run(path).keys()[0].problem_id
+
+    def annotate(*arguments: str):
+        named = ["annotate", str(path), "--problem", problem, *arguments, "--note", "look"]
+        return CliRunner().invoke(app, named, env={"NO_COLOR": "1"})
+
+    unsaid = annotate()
+    assert unsaid.exit_code == 2
+    assert "3 groups, step 0 group 0, step 25 group 0, step 25 group 1" in unsaid.stderr
+    assert "2 groups" in annotate("--step", "25").stderr
+    assert "it has step 0 group 0" in annotate("--step", "7").stderr
+    assert annotate("--step", "0").exit_code == 0
+    assert annotate("--step", "25", "--group", "1").exit_code == 0
+    said = annotations_of(open_run(path))
+    assert [(a.key.global_step, a.key.group) for a in said] == [(0, 0), (25, 1)]

@@ -15,7 +15,10 @@ from hara_viz.credit import CreditConfig
 from hara_viz.errors import InvalidInputError
 from hara_viz.export import export_table
 from hara_viz.export.sheets import cell_text
+from hara_viz.export.tables import TABLES
+from hara_viz.store import RunWriter
 from tests.small_runs import HOSTILE, HOSTILE_TEXTS
+from tests.store.builders import make_info
 
 CONFIG = CreditConfig()
 
@@ -73,3 +76,13 @@ def test_refusals(small_run: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match=r"end it with \.csv or \.parquet"):
         export_table(run, "groups", tmp_path / "g.xlsx", CONFIG)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_run_without_groups_is_refused_in_one_sentence(tmp_path: Path, name: str) -> None:
+    with RunWriter(tmp_path / "empty", make_info()) as writer:
+        writer.finish()
+    run = open_run(tmp_path / "empty")
+    with pytest.raises(InvalidInputError, match="empty holds no finished group yet"):
+        export_table(run, name, tmp_path / "t.csv", CONFIG)
+    assert not (tmp_path / "t.csv").exists()
