@@ -10,7 +10,10 @@ locations on a line. Read it in this order:
     coupling     the monotone start
     anchors      distances to anchors, the linearization of method §4
     sinkhorn     entropic plans, stabilised in the kernel domain
-    newton       damped Newton steps where sweeps crawl
+    limits       how far its steps go and when they stop
+    compiled     the descent rollout by rollout, on a CPU               (steps: compiled_steps)
+    batched      the descent for all rollouts at once, on a GPU
+    newton       its damped Newton steps, where sweeps crawl
     anchored     fused points: costs and updates of one class
     sketch       a small space for the rounds
     alternation  the free-support barycenters of many classes, by alternation

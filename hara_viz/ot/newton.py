@@ -19,19 +19,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-# Damping relative to diag(m): where it starts, and by which factor it moves with the share chosen.
-_DAMPING, _DAMPING_RANGE, _FACTORS = 1e-3, (1e-6, 1e3), (1 / 8, 1.0, 8.0, 8.0)
-# Shares of a step that are tried at once, the sweep being the fourth: four cost little more than
-# one, and all of them a tenth of finding the direction.
-_SHARES = (1.0, 0.3, 0.1)
-# No step moves a potential further than this many ε: beyond it the quadratic model says nothing.
-_REACH = 20.0
-# Column factors stay within e^±25 of the kernel's own potentials, where the kernel's entries that
-# were cut off do not matter and products stay in float32.
-_FAR = 25.0
-# Near the end each step squares the error, so Newton goes further than asked: results then hang
-# less on the step at which a rollout happened to stop (rounding decides it).
-_SHARE = 0.3
+from hara_viz.ot.limits import RULES
+
 # The rows still at work are packed anew when they have become this much fewer.
 _PACK = 0.5
 
@@ -111,7 +100,7 @@ def newton(
         step does not help, it stays where it is and is damped more. One that wants to move further
         than the kernel can tell is left for the caller to absorb.
     """
-    goal = torch.where(factors.error < tolerance, torch.inf, _SHARE * tolerance)
+    goal = torch.where(factors.error < tolerance, torch.inf, RULES.goal * tolerance)
     places = _open(factors, goal).nonzero()[:, 0]
     if not len(places) or not max_steps:
         return factors, 0
@@ -130,7 +119,7 @@ def newton(
 
 def _open(factors: Factors, goal: Tensor) -> Tensor:
     """[R]: neither at its goal nor at the end of what the kernel can tell."""
-    return (factors.error >= goal) & (factors.log_v.abs().amax(-1) < _FAR - 1.0)
+    return (factors.error >= goal) & (factors.log_v.abs().amax(-1) < RULES.largest - 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +136,10 @@ class _Table:
     @staticmethod
     def like(values: Tensor) -> _Table:
         slack = 64 * torch.finfo(values.dtype).eps
-        favour = [slack * (1 - j / len(_SHARES)) for j in range(len(_FACTORS))]
+        favour = [slack * (1 - j / len(RULES.shares)) for j in range(len(RULES.factors))]
         return _Table(
-            values.new_tensor(_SHARES)[:, None],
-            values.new_tensor(_FACTORS),
+            values.new_tensor(RULES.shares)[:, None],
+            values.new_tensor(RULES.factors),
             values.new_tensor(favour),
         )
 
@@ -185,7 +174,7 @@ class _Work:
         # Adding a constant to g changes nothing: q qᵀ fixes it and moves no solution.
         ground = torch.diag_embed((weights == 0).to(weights))
         ground.addcmul_(weights[:, :, None], weights[:, None, :])
-        damping = torch.full_like(factors.value, _DAMPING)[:, None]
+        damping = torch.full_like(factors.value, RULES.damping)[:, None]
         table = _Table.like(factors.packed)
         return _Work(
             index=everyone,
@@ -229,23 +218,24 @@ class _Work:
         """The best of some shares of the Newton step, and of a sweep."""
         now = self.factors
         steps = torch.cat([self._direction()[:, None] * self.table.shares, self._sweep()], 1)
-        log_v = steps.add_(now.log_v[:, None]).clamp_(-_FAR, _FAR)
+        log_v = steps.add_(now.log_v[:, None]).clamp_(-RULES.largest, RULES.largest)
         tried = _evaluate(self.kernel, self.mass, self.weights, log_v)
-        chosen = (tried.value + self.table.favour).argmax(-1)
+        good = tried.error[:, 0] < RULES.good * now.error
+        chosen = torch.where(good, 0, (tried.value + self.table.favour).argmax(-1))
         trial = replace(now, packed=tried.packed[self.places, chosen])
         # Near the solution F no longer moves within rounding, but the gradient still does. A trial
         # that is not finite is better in neither.
         better = (trial.value > now.value) | (trial.error < now.error)
         better = (better & self.open)[:, None]
         factors = replace(now, packed=torch.where(better, trial.packed, now.packed))
-        factor = torch.where(better, self.table.factors[chosen][:, None], _FACTORS[-1])
-        damping = (self.damping * factor).clamp_(*_DAMPING_RANGE)
+        factor = torch.where(better, self.table.factors[chosen][:, None], RULES.factors[-1])
+        damping = (self.damping * factor).clamp_(*RULES.damping_range)
         return replace(self, factors=factors, damping=damping, open=_open(factors, self.goal))
 
     def _sweep(self) -> Tensor:
         """What a Sinkhorn sweep adds to log v: [R, 1, K]."""
         ratio = torch.where(self.weights > 0, self.weights / self.factors.column_mass, 1.0)
-        return ratio.log_().clamp_(-_REACH, _REACH)[:, None]
+        return ratio.log_().clamp_(-RULES.reach, RULES.reach)[:, None]
 
     def _direction(self) -> Tensor:
         """(diag(m) − Σ_i π_i π_iᵀ / p_i + damping)⁻¹ (q − m), bounded: [R, K] in units of ε."""
@@ -258,4 +248,4 @@ class _Work:
         # A system that rounding made singular gives some direction: the step is refused, damped.
         triangle, _ = torch.linalg.cholesky_ex(hessian)
         direction = torch.cholesky_solve((self.weights - mass)[..., None], triangle)[..., 0]
-        return direction / (direction.abs().amax(-1, keepdim=True) / _REACH).clamp_min_(1.0)
+        return direction / (direction.abs().amax(-1, keepdim=True) / RULES.reach).clamp_min_(1.0)

@@ -11,27 +11,20 @@ same numbers whoever else is in the batch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from hara_viz.ot.newton import Factors, evaluate, newton
+from hara_viz.ot.batched import descend_batched
+from hara_viz.ot.compiled import descend_compiled, suits_compiled
+from hara_viz.ot.limits import RULES
 
 # Kernel entries are kept at or above e^-70 of their row's maximum, so that products with masses
 # stay normal numbers: subnormal ones made a sweep twenty times slower.
 _CUT = 70.0
-# A column that keeps less than this share of its mass is updated in the log domain.
-_UNDERFLOW, _MAX_KERNELS = 1e-12, 100
-# Over-relaxed sweeps halve their number; the first ones are plain, since far from the solution
-# over-relaxation can diverge.
-_RELAXATION, _PLAIN_SWEEPS = 1.6, 2
-# Errors are looked at only so often: each look makes a GPU wait.
-_CHECK = 4
+_MAX_KERNELS = 100
 _MAX_SWEEPS, _MAX_STEPS = 8, 60
-# Factors beyond e^±20 are absorbed, and never leave e^±25: what the cut added then stays below
-# e^-20 of its row.
-_ABSORB, _LARGEST = 20.0, 25.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,66 +133,22 @@ def _solve_once(
     limits: tuple[int, int],
 ) -> tuple[SinkhornSolution, Tensor]:
     """As far as one kernel goes, and which rows [R] need another, at their new potentials."""
-    g, kernel, factors = _fed(scaled, mass, weights, g)
-    factors, sweeps = _sweep(kernel, mass, weights, factors, tolerance, limits[0])
-    factors, steps = newton(
-        kernel, mass, weights, factors, tolerance=tolerance, max_steps=limits[1]
-    )
-    far = (factors.error >= tolerance) & (factors.log_v.abs().amax(-1) > _ABSORB)
-    plans = kernel.mul_(factors.log_v.exp()[:, None]).mul_(factors.u[..., None])
-    return SinkhornSolution(plans, g + factors.log_v, factors.error, sweeps, steps), far
-
-
-def _fed(
-    scaled: Tensor, mass: Tensor, weights: Tensor, g: Tensor
-) -> tuple[Tensor, Tensor, Factors]:
-    """Potentials at which no column starves, their kernel, and its factors at v = 1."""
+    descend = descend_compiled if suits_compiled(scaled) else descend_batched
     kernel = _stabilised_kernel(scaled, g)
-    factors = evaluate(kernel, mass, weights, torch.zeros_like(weights))
-    for _ in range(_MAX_KERNELS):
-        starved = (factors.column_mass < _UNDERFLOW * weights).any(-1)
-        index = starved.nonzero()[:, 0]
-        if not len(index):
-            break
-        rows = scaled[index], mass[index], weights[index]
-        jumped = _log_sweep(*rows, g[index])
+    done = descend(kernel, mass, weights, tolerance, *limits)
+    g = g + done.log_v
+    index = done.starved.nonzero()[:, 0]
+    if len(index):
+        jumped = _log_sweep(scaled[index], mass[index], weights[index], g[index])
         g = g.index_copy(0, index, jumped)
-        fresh = _stabilised_kernel(rows[0], jumped)
-        kernel.index_copy_(0, index, fresh)
-        part = evaluate(fresh, rows[1], rows[2], torch.zeros_like(jumped))
-        factors = replace(factors, packed=factors.packed.index_copy(0, index, part.packed))
-    return g, kernel, factors
+    far = (done.errors >= tolerance) & (done.log_v.abs().amax(-1) > RULES.absorb)
+    return SinkhornSolution(kernel, g, done.errors, done.sweeps, done.steps), far | done.starved
 
 
 def _stabilised_kernel(scaled: Tensor, g: Tensor) -> Tensor:
     logits = scaled + g[:, None]
     logits -= logits.amax(-1, keepdim=True)
     return logits.clamp_min_(-_CUT).exp_()
-
-
-def _sweep(
-    kernel: Tensor,
-    mass: Tensor,
-    weights: Tensor,
-    factors: Factors,
-    tolerance: Tensor,
-    limit: int,
-) -> tuple[Factors, int]:
-    """Sweeps to the limit; a row rests when it has converged or needs another kernel."""
-    log_v, live = factors.log_v, None
-    for sweep in range(1, limit):
-        if sweep % _CHECK == 0:
-            far = factors.log_v.abs().amax(-1) > _ABSORB
-            live = ((factors.error >= tolerance) & ~far)[:, None]
-            if not bool(live.any()):
-                return factors, sweep
-        exponent = _RELAXATION if sweep > _PLAIN_SWEEPS else 1.0
-        step = torch.where(weights > 0, weights / factors.column_mass, 1.0).log_().mul_(exponent)
-        if live is not None:
-            step *= live
-        log_v = (log_v + step).clamp_(-_LARGEST, _LARGEST)
-        factors = evaluate(kernel, mass, weights, log_v)
-    return factors, limit
 
 
 def _log_sweep(scaled: Tensor, mass: Tensor, weights: Tensor, g: Tensor) -> Tensor:

@@ -6,8 +6,16 @@ import ot
 import pytest
 import torch
 
+import hara_viz.ot.sinkhorn as room
 from hara_viz.ot.newton import evaluate, newton
 from hara_viz.ot.sinkhorn import sinkhorn
+
+
+@pytest.fixture(autouse=True, params=["compiled", "batched"])
+def descent(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """All that is said of plans holds for both ways to them."""
+    monkeypatch.setattr(room, "suits_compiled", lambda kernel: request.param == "compiled")
+    return request.param
 
 
 def problem(
