@@ -1,7 +1,8 @@
 """The one reweighting code: what the heatmap shows is what the optimizer got.
 
 A trainer calls `assign_credit` (padded) or `assign_credit_packed`; the app calls the same. The
-room needs torch and numba alone and knows no tokenizer, file or screen. In the order of the computation:
+room needs torch and numba alone and knows no tokenizer, file or screen. In the order of the
+computation:
 
     config        every choice, checked
     batch         inputs, packed and checked

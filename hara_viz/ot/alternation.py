@@ -143,6 +143,8 @@ class Fate:
     """g [K, F], for which the plans were solved."""
     moved: Tensor
     """[K, F]: the update after them."""
+    scaled: Tensor
+    """[R, T, K]: its costs −M/ε, up to a constant per atom."""
     plans: Tensor
     """[R, T, K]."""
     potentials: Tensor
@@ -180,7 +182,7 @@ def alternate(
     goal = list(last_changes)
     while True:
         goals = [max(_FLOOR * tolerance, _ROUND_SHARE * min(goal[c], 1.0)) for c in classes]
-        solved, moved, numbers = _round(atoms, layout, support, potentials, goals)
+        scaled, solved, moved, numbers = _round(atoms, layout, support, potentials, goals)
         staying: list[int] = []
         places = enumerate(zip(classes, layout.spans(), numbers, strict=True))
         for place, (c, rows, (change, error)) in places:
@@ -193,6 +195,7 @@ def alternate(
             fates[c] = Fate(
                 support[place],
                 moved[place],
+                scaled[rows],
                 solved.plans[rows],
                 solved.potentials[rows],
                 solved.errors[rows],
@@ -211,8 +214,8 @@ def alternate(
 
 def _round(
     atoms: Atoms, layout: Layout, support: Tensor, potentials: Tensor | None, goals: list[float]
-) -> tuple[SinkhornSolution, Tensor, list[list[float]]]:
-    """One round: plans for the support, the update, and per class its change and error."""
+) -> tuple[Tensor, SinkhornSolution, Tensor, list[list[float]]]:
+    """One round: −M/ε of the support, its plans, the update, and per class its change and error."""
     weighted = support * layout.metric[:, None]
     norms = (support * weighted).sum(-1)
     absent = torch.where(layout.weights > 0, norms, torch.inf)
@@ -229,7 +232,7 @@ def _round(
     moved = layout.per_class(atoms.sums(solved.plans)) / torch.where(arrived > 0, arrived, 1.0)
     worst = torch.stack([errors.max() for errors in solved.errors.split(layout.sizes)])
     numbers = torch.stack([_relative_change(moved, support, layout), worst], -1)
-    return solved, moved, numbers.tolist()
+    return scaled, solved, moved, numbers.tolist()
 
 
 def _relative_change(new: Tensor, old: Tensor, layout: Layout) -> Tensor:

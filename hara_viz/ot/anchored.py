@@ -68,6 +68,11 @@ class FusedPoints:
         cost = self.feature_cost(support).mul_(scales.feature)
         return cost.add_(self.structure_cost(support), alpha=scales.structure)
 
+    def own_cost(self, scales: Scales) -> Tensor:
+        """What ‖f_i‖² adds to every M[i, k] of (4): [R, T]."""
+        anchors = self.anchor_norms * (scales.structure / self.anchor_distances.shape[-1])
+        return anchors.add_(self.feature_norms, alpha=scales.feature)
+
     def barycentric(self, plans: Tensor) -> Support:
         """The closed update: g_k = Σ_r Σ_i π f / the mass that arrived, all rollouts together."""
         arrived = plans.sum((0, 1)).clamp_min(torch.finfo(plans.dtype).tiny)[:, None]

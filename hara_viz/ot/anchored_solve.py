@@ -35,6 +35,8 @@ class AnchoredSolution:
     marginal_error: float
     solved_for: Support
     """The support for which the plans were solved: costs are taken at it (method §5)."""
+    scaled: Tensor | None
+    """[R, T, K]: −M/ε of (4) at it, without what ‖f_i‖² adds; None where ε is 0."""
     support: Support
     """The update after them."""
     scales: Scales
@@ -73,7 +75,8 @@ class _Start:
     def resting(self) -> AnchoredSolution:
         """All points equal: the plan is p qᵀ."""
         plans = product_plan(self.points, self.n_support)
-        return AnchoredSolution(plans, 0.0, self.support, self.support, self.scales, True, (), None)
+        support, scales = self.support, self.scales
+        return AnchoredSolution(plans, 0.0, support, None, support, scales, True, (), None)
 
 
 def product_plan(points: FusedPoints, n_support: int) -> Tensor:
@@ -215,6 +218,7 @@ def _solution(
         plans=fate.plans[..., :k],
         marginal_error=float(fate.errors.max()),
         solved_for=Support(solved_for[:, :dim], solved_for[:, dim:]),
+        scaled=fate.scaled[..., :k],
         support=Support(moved[:, :dim], moved[:, dim:]),
         scales=start.scales,
         converged=fate.converged,

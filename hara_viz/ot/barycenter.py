@@ -158,9 +158,7 @@ def _finish(problem: Problem, anchored: AnchoredSolution) -> BarycenterSolution:
         support = points.barycentric(plans)
         transport = refined_transport(points, refined, scales)
     else:
-        transport = anchored_transport(
-            points, plans, anchored.solved_for, scales, anchored.marginal_error
-        )
+        transport = anchored_transport(points, anchored)
     converged = anchored.converged and transport.marginal_error < config.tolerance
     left_out = None
     if problem.leave_one_out:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from hara_viz.ot.anchored import FusedPoints, Support, mean_cost
-from hara_viz.ot.anchored_solve import product_plan
+from hara_viz.ot.anchored_solve import AnchoredSolution, product_plan
 from hara_viz.ot.config import SolverConfig
 from hara_viz.ot.refine import RefinedSolution, refine
 from hara_viz.ot.scales import Scales
@@ -41,7 +41,7 @@ def transport_onto(
         scales = replace(scales, epsilon=config.epsilon * mean_cost(points, cost))
     if scales.epsilon == 0.0:
         plans = product_plan(points, cost.shape[-1])
-        return anchored_transport(points, plans, support, scales, 0.0)
+        return _split(points, plans, _per_atom(points, plans, cost), support, scales, 0.0)
     solved = sinkhorn(cost, points.measures.mass, scales.epsilon, tolerance=config.tolerance)
     if config.coupling_rounds:
         refined = refine(
@@ -54,15 +54,31 @@ def transport_onto(
             fixed=(support, support_structure),
         )
         return refined_transport(points, refined, scales)
-    return anchored_transport(points, solved.plans, support, scales, solved.marginal_error)
+    total = _per_atom(points, solved.plans, cost)
+    return _split(points, solved.plans, total, support, scales, solved.marginal_error)
 
 
-def anchored_transport(
-    points: FusedPoints, plans: Tensor, support: Support, scales: Scales, marginal_error: float
+def anchored_transport(points: FusedPoints, solved: AnchoredSolution) -> Transport:
+    """Costs (6) of the plans that a barycenter ended with, with L of (3)."""
+    plans, support, scales = solved.plans, solved.solved_for, solved.scales
+    if solved.scaled is None:
+        total = _per_atom(points, plans, points.cost(support, scales))
+    else:
+        total = points.own_cost(scales) - scales.epsilon * _per_atom(points, plans, solved.scaled)
+    return _split(points, plans, total, support, scales, solved.marginal_error)
+
+
+def _split(
+    points: FusedPoints,
+    plans: Tensor,
+    total: Tensor,
+    support: Support,
+    scales: Scales,
+    marginal_error: float,
 ) -> Transport:
-    """Costs (6) of plans solved for this support, with L of (3)."""
-    feature = _per_atom(points, plans, points.feature_cost(support)) * scales.feature
+    """The costs [R, T] in their two parts. Only the structure's is cheap to take anew."""
     structure = _per_atom(points, plans, points.structure_cost(support)) * scales.structure
+    feature = (total - structure).clamp_min(0) if scales.feature else torch.zeros_like(total)
     return _transport(points, plans, feature, structure, marginal_error)
 
 
