@@ -14,14 +14,18 @@ from hara_viz.ot.newton import Factors, evaluate, newton
 
 
 def descend_batched(
-    kernel: Tensor,
+    scaled: Tensor,
+    potentials: Tensor,
     mass: Tensor,
     weights: Tensor,
     tolerance: Tensor,
     max_sweeps: int,
     max_steps: int,
 ) -> Descent:
-    """From log v = 0; the kernel [R, T, K] becomes the plans. See `Descent`."""
+    """See `Descent`."""
+    kernel = scaled + potentials[:, None]
+    kernel -= kernel.amax(-1, keepdim=True)
+    kernel.clamp_min_(RULES.lowest).exp_()
     factors = evaluate(kernel, mass, weights, torch.zeros_like(weights))
     starved = (factors.column_mass < RULES.underflow * weights).any(-1)
     tolerance = torch.where(starved, torch.inf, tolerance)  # they rest
@@ -29,8 +33,8 @@ def descend_batched(
     factors, steps = newton(
         kernel, mass, weights, factors, tolerance=tolerance, max_steps=max_steps
     )
-    kernel.mul_(factors.log_v.exp()[:, None]).mul_(factors.u[..., None])
-    return Descent(factors.log_v, factors.error, starved, sweeps, steps)
+    plans = kernel.mul_(factors.log_v.exp()[:, None]).mul_(factors.u[..., None])
+    return Descent(plans, factors.log_v, factors.error, starved, sweeps, steps)
 
 
 def _sweep(

@@ -18,38 +18,41 @@ _MOST_COLUMNS = 160
 _LEAST_SHARED = 2**16
 
 
-def suits_compiled(kernel: Tensor) -> bool:
-    """Whether `descend_compiled` can take this kernel [R, T, K] and is the quicker way."""
-    return kernel.device.type == "cpu" and kernel.shape[-1] <= _MOST_COLUMNS
+def suits_compiled(scaled: Tensor) -> bool:
+    """Whether `descend_compiled` can take these costs [R, T, K] and is the quicker way."""
+    return scaled.device.type == "cpu" and scaled.shape[-1] <= _MOST_COLUMNS
 
 
 def descend_compiled(
-    kernel: Tensor,
+    scaled: Tensor,
+    potentials: Tensor,
     mass: Tensor,
     weights: Tensor,
     tolerance: Tensor,
     max_sweeps: int,
     max_steps: int,
 ) -> Descent:
-    """As `descend_batched`; rollouts are shared out among torch's threads."""
+    """See `Descent`; rollouts are shared out among torch's threads."""
     from hara_viz.ot.compiled_steps import descend  # Numba takes a while to load
 
-    log_v, errors = torch.zeros_like(weights), torch.empty_like(tolerance)
-    counts = torch.zeros(len(kernel), 3, dtype=torch.int64)
-    read = [values.contiguous().numpy() for values in (mass, weights, tolerance)]
-    arrays = [kernel.numpy(), *read, log_v.numpy(), errors.numpy(), counts.numpy()]
+    given = (scaled, potentials, mass, weights, tolerance)
+    plans, log_v = torch.empty_like(scaled), torch.empty_like(potentials)
+    errors = torch.empty_like(tolerance)
+    counts = torch.zeros(len(scaled), 3, dtype=torch.int64)
+    found = (plans, log_v, errors, counts)
+    arrays = [values.numpy() for values in (*(v.contiguous() for v in given), *found)]
 
     def run(rows: slice) -> None:
-        rows_of = (array[rows] for array in arrays)
-        descend(*rows_of, max_sweeps=max_sweeps, max_steps=max_steps, rules=RULES)
+        own = (array[rows] for array in arrays)
+        descend(*own, max_sweeps=max_sweeps, max_steps=max_steps, rules=RULES)
 
-    n_threads = min(torch.get_num_threads(), len(kernel))
-    if n_threads == 1 or kernel.numel() < _LEAST_SHARED:
+    n_threads = min(torch.get_num_threads(), len(scaled))
+    if n_threads == 1 or scaled.numel() < _LEAST_SHARED:
         run(slice(None))
     else:
-        list(_threads(n_threads).map(run, _shares(len(kernel), 2 * n_threads)))
+        list(_threads(n_threads).map(run, _shares(len(scaled), 2 * n_threads)))
     sweeps, steps, _ = counts.amax(0).tolist()
-    return Descent(log_v, errors, counts[:, 2] > 0, sweeps, steps)
+    return Descent(plans, log_v, errors, counts[:, 2] > 0, sweeps, steps)
 
 
 def _shares(n_rows: int, n_shares: int) -> list[slice]:

@@ -6,7 +6,8 @@ rollout's kernel is laid out once, in blocks of atoms with each column contiguou
 cache until the rollout is done.
 
 Numba compiles on first use (some seconds) and keeps the result beside this file, or in the user's
-cache folder where that cannot be written. Values are float32 or float64; sums over blocks and all
+cache folder where that cannot be written. It notices changes of this file alone, so all that is
+compiled stands here, and numbers from elsewhere come as arguments. Values are float32 or float64; sums over blocks and all
 of the K × K algebra are float64.
 """
 
@@ -26,6 +27,12 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _BLOCK = 256
 # Columns are taken four at a time, so that what they share is loaded once.
 _COLUMNS = 4
+# 2^f = Σ c_n f^n for |f| ≤ 1/2, within 1.3e-7.
+_LOG2_E = np.float32(1.4426950408889634)
+_HALF = np.float32(0.5)
+_C6, _C5, _C4 = np.float32(1.5403530e-4), np.float32(1.3333558e-3), np.float32(9.6181291e-3)
+_C3, _C2, _C1 = np.float32(5.5504109e-2), np.float32(2.4022651e-1), np.float32(6.9314718e-1)
+_C0 = np.float32(1.0)
 
 
 def _compiled(function: Any) -> Any:
@@ -59,8 +66,12 @@ class Work(NamedTuple):
     best_mass: Array
     sums: Array
     """[_BLOCK]."""
-    scaled: Array
+    moments: Array
     """[_BLOCK]."""
+    exponents: Array
+    """[_BLOCK] int32, and …"""
+    powers: Array
+    """… the same bytes as float32."""
     hessian: Array
     """[K, K] float64; below its diagonal."""
     direction: Array
@@ -69,10 +80,12 @@ class Work(NamedTuple):
 
 @_compiled
 def descend(
-    kernel: Array,
+    scaled: Array,
+    potentials: Array,
     mass: Array,
     weights: Array,
     tolerance: Array,
+    plans: Array,
     log_v: Array,
     errors: Array,
     counts: Array,
@@ -80,13 +93,15 @@ def descend(
     max_steps: int,
     rules: Rules,
 ) -> None:
-    """Sweeps, then Newton steps, for each rollout from log v = 0; the kernel becomes its plan.
+    """Sweeps, then Newton steps, for each rollout from its potentials.
 
     Args:
-        kernel: [R, T, K].
+        scaled: −M/ε [R, T, K].
+        potentials: g/ε [R, K].
         mass: [R, T].
         weights: [R, K].
         tolerance: [R].
+        plans: [R, T, K], to receive the plans.
         log_v: [R, K], to receive the column factors.
         errors: [R], to receive the marginal errors.
         counts: [R, 3], to receive the numbers of sweeps and steps, and 1 where a column starves.
@@ -94,10 +109,10 @@ def descend(
         max_steps: See `sinkhorn`.
         rules: See `Rules`.
     """
-    n_rollouts, length, columns = kernel.shape
-    work = _room(rules, length, columns, kernel.dtype)
+    n_rollouts, length, columns = scaled.shape
+    work = _room(rules, length, columns, scaled.dtype)
     for r in range(n_rollouts):
-        _lay_out(kernel[r], mass[r], weights[r], work)
+        _lay_out(scaled[r], potentials[r], mass[r], weights[r], work)
         value, error = _evaluate(work, work.log_v, work.column_mass)
         if _starves(work):
             counts[r, 2] = 1
@@ -109,53 +124,90 @@ def descend(
         errors[r] = error
         for k in range(columns):
             log_v[r, k] = work.log_v[k]
-        _make_plan(kernel[r], mass[r], work)
+        _write_plan(work, plans[r])
 
 
 @_compiled
 def _room(rules: Rules, length: int, columns: int, dtype: Any) -> Work:
     n_blocks, n = -(-length // _BLOCK), -(-columns // _COLUMNS) * _COLUMNS
-    # A block of its own for every vector: they live as long as the call.
+    exponents = np.empty(_BLOCK, np.int32)
     return Work(
         rules, np.empty((n_blocks, n, _BLOCK), dtype), np.empty((n_blocks, _BLOCK), dtype),
         np.empty(n, dtype), np.empty(n, dtype), np.empty(n, dtype), np.empty(n, dtype),
         np.empty(n, dtype), np.empty(n, dtype), np.empty(n, dtype), np.empty(n, dtype),
-        np.empty(_BLOCK, dtype), np.empty(_BLOCK, dtype), np.empty((n, n)), np.empty(n),
+        np.empty(_BLOCK, dtype), np.empty(_BLOCK, dtype),
+        exponents, exponents.view(np.float32), np.empty((n, n)), np.empty(n),
     )  # fmt: skip
 
 
 @_compiled
-def _lay_out(kernel: Array, mass: Array, weights: Array, work: Work) -> None:
-    """One rollout's kernel [T, K], p [T] and q [K] into the work's blocks; log v = 0."""
-    length, columns = kernel.shape
+def _lay_out(scaled: Array, potentials: Array, mass: Array, weights: Array, work: Work) -> None:
+    """One rollout's kernel, scaled by each row's maximum, p [T] and q [K]; log v = 0."""
+    length, columns = scaled.shape
     for b in range(len(work.blocks)):
         block, masses = work.blocks[b], work.masses[b]
         for i in range(_BLOCK):
             atom = b * _BLOCK + i
             masses[i] = mass[atom] if atom < length else 0.0
             for k in range(columns):
-                block[k, i] = kernel[atom, k] if atom < length else 1.0
-            for k in range(columns, len(block)):
-                block[k, i] = 0.0
+                block[k, i] = scaled[atom, k] + potentials[k] if atom < length else 0.0
+        _exponentiate(block, columns, work)
     for k in range(len(work.weights)):
         work.weights[k] = weights[k] if k < columns else 0.0
         work.log_v[k] = 0.0
 
 
 @_compiled
-def _make_plan(kernel: Array, mass: Array, work: Work) -> None:
-    """u K v in place of K [T, K]; rows sum to the mass."""
-    length, columns = kernel.shape
+def _exponentiate(block: Array, columns: int, work: Work) -> None:
+    """exp(x − max x over the columns), not below `lowest`; 0 in padding columns."""
+    top = work.sums
+    _copy(block[0], top)
+    for k in range(1, columns):
+        column = block[k]
+        for i in range(_BLOCK):
+            top[i] = max(top[i], column[i])
+    lowest = block.dtype.type(work.rules.lowest)
     for k in range(columns):
+        column = block[k]
+        for i in range(_BLOCK):
+            column[i] = max(column[i] - top[i], lowest)
+        if block.itemsize == 4:
+            _exp_single(column, work)
+        else:
+            for i in range(_BLOCK):
+                column[i] = math.exp(column[i])
+    for k in range(columns, len(block)):
+        _fill(block[k], 0.0)
+
+
+@_compiled
+def _exp_single(values: Array, work: Work) -> None:
+    """exp of numbers ≤ 0 in float32, on vectors, which a call of `math.exp` would not be."""
+    exponents, powers = work.exponents, work.powers
+    for i in range(_BLOCK):
+        y = np.float32(values[i]) * _LOG2_E
+        whole = np.int32(y - _HALF)  # towards zero: to the nearest, as y ≤ 0
+        f = y - np.float32(whole)
+        exponents[i] = (whole + 127) << 23
+        values[i] = (((((_C6 * f + _C5) * f + _C4) * f + _C3) * f + _C2) * f + _C1) * f + _C0
+    for i in range(_BLOCK):
+        values[i] *= powers[i]
+
+
+@_compiled
+def _write_plan(work: Work, plan: Array) -> None:
+    """u K v [T, K], whose rows sum to the mass. The blocks are used up."""
+    length, columns = plan.shape
+    for k in range(len(work.v)):
         work.v[k] = math.exp(work.log_v[k])
-    for i in range(length):
-        total = kernel.dtype.type(0)
-        for k in range(columns):
-            kernel[i, k] *= work.v[k]
-            total += kernel[i, k]
-        factor = mass[i] / total
-        for k in range(columns):
-            kernel[i, k] *= factor
+    for b in range(len(work.blocks)):
+        block, first = work.blocks[b], b * _BLOCK
+        _row_sums(block, work.v, work.sums)
+        for i in range(_BLOCK):
+            work.sums[i] = work.masses[b, i] / work.sums[i]
+        for i in range(min(_BLOCK, length - first)):
+            for k in range(columns):
+                plan[first + i, k] = work.sums[i] * block[k, i] * work.v[k]
 
 
 @_compiled
@@ -360,8 +412,8 @@ def _find_moments(work: Work) -> None:
         for k in range(len(work.v)):
             column = block[k]
             for i in range(_BLOCK):
-                work.scaled[i] = work.sums[i] * column[i]
-            _add_products(work.scaled, block, work.hessian[k, : (k // _COLUMNS + 1) * _COLUMNS])
+                work.moments[i] = work.sums[i] * column[i]
+            _add_products(work.moments, block, work.hessian[k, : (k // _COLUMNS + 1) * _COLUMNS])
 
 
 @_compiled

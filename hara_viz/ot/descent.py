@@ -9,8 +9,10 @@ from torch import Tensor
 
 @dataclass(frozen=True, slots=True)
 class Descent:
-    """How far R rollouts came with one kernel, which has become their plans."""
+    """How far R rollouts came from some potentials, with the kernel that belongs to these."""
 
+    plans: Tensor
+    """[R, T, K]; row sums are exactly the mass."""
     log_v: Tensor
     """[R, K]: column factors, to be added to the potentials."""
     errors: Tensor

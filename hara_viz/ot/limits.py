@@ -12,6 +12,9 @@ class Rules(NamedTuple):
     a number in another file has changed.
     """
 
+    lowest: float = -70.0
+    """Log of the least kernel entry, relative to its row's maximum, so that products with masses
+    stay normal numbers: subnormal ones made a sweep twenty times slower."""
     underflow: float = 1e-12
     """A column that keeps less than this share of its mass is updated in the log domain."""
     relaxation: float = 1.6

@@ -20,9 +20,6 @@ from hara_viz.ot.batched import descend_batched
 from hara_viz.ot.compiled import descend_compiled, suits_compiled
 from hara_viz.ot.limits import RULES
 
-# Kernel entries are kept at or above e^-70 of their row's maximum, so that products with masses
-# stay normal numbers: subnormal ones made a sweep twenty times slower.
-_CUT = 70.0
 _MAX_KERNELS = 100
 _MAX_SWEEPS, _MAX_STEPS = 8, 60
 
@@ -134,21 +131,14 @@ def _solve_once(
 ) -> tuple[SinkhornSolution, Tensor]:
     """As far as one kernel goes, and which rows [R] need another, at their new potentials."""
     descend = descend_compiled if suits_compiled(scaled) else descend_batched
-    kernel = _stabilised_kernel(scaled, g)
-    done = descend(kernel, mass, weights, tolerance, *limits)
+    done = descend(scaled, g, mass, weights, tolerance, *limits)
     g = g + done.log_v
     index = done.starved.nonzero()[:, 0]
     if len(index):
         jumped = _log_sweep(scaled[index], mass[index], weights[index], g[index])
         g = g.index_copy(0, index, jumped)
     far = (done.errors >= tolerance) & (done.log_v.abs().amax(-1) > RULES.absorb)
-    return SinkhornSolution(kernel, g, done.errors, done.sweeps, done.steps), far | done.starved
-
-
-def _stabilised_kernel(scaled: Tensor, g: Tensor) -> Tensor:
-    logits = scaled + g[:, None]
-    logits -= logits.amax(-1, keepdim=True)
-    return logits.clamp_min_(-_CUT).exp_()
+    return SinkhornSolution(done.plans, g, done.errors, done.sweeps, done.steps), far | done.starved
 
 
 def _log_sweep(scaled: Tensor, mass: Tensor, weights: Tensor, g: Tensor) -> Tensor:

@@ -105,9 +105,10 @@ class StreamedStates:
 
     def padded(self) -> Tensor:
         """See `States`."""
-        block = self._center.new_zeros(len(self._rows), self._length, self._center.numel())
+        block = self._center.new_empty(len(self._rows), self._length, self._center.numel())
         for r, h in enumerate(self._rows):
             torch.sub(h, self._center, out=block[r, : len(h)])
+            block[r, len(h) :] = 0.0
         return block
 
 

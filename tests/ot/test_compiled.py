@@ -1,4 +1,4 @@
-"""The compiled descent against the batched one, kernel by kernel."""
+"""The compiled descent against the batched one, problem by problem."""
 
 from __future__ import annotations
 
@@ -13,32 +13,33 @@ from hara_viz.ot.compiled import descend_compiled, suits_compiled
 LIMITS = (3, 60)
 
 
-def kernels(
+def problems(
     n_rollouts: int, length: int, columns: int, *, dtype: torch.dtype = torch.float32
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Kernels of entropic problems, p (later ones are shorter), q (two columns padded)."""
+    """Costs −M/ε of entropic problems, p (later ones are shorter), q (two columns padded)."""
     generator = torch.Generator().manual_seed(columns)
     cost = torch.rand(n_rollouts, length, columns, generator=generator, dtype=dtype)
-    kernel = (-(cost - cost.amin(-1, keepdim=True)) / 0.03).exp()
+    scaled = cost / -0.03
     mass = torch.zeros(n_rollouts, length, dtype=dtype)
     for r in range(n_rollouts):
         own = length - r
         mass[r, :own] = 1 / own
     weights = torch.zeros(n_rollouts, columns, dtype=dtype)
     weights[:, :-2] = 1 / (columns - 2)
-    kernel[..., -2:] = torch.e**-70
-    return kernel, mass, weights
+    scaled[..., -2:] = -torch.inf
+    return scaled, mass, weights
 
 
 @pytest.mark.parametrize("length", [40, 256, 300])
 @pytest.mark.parametrize("columns", [5, 8, 34])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_both_descents_take_the_same_way(length: int, columns: int, dtype: torch.dtype) -> None:
-    kernel, mass, weights = kernels(3, length, columns, dtype=dtype)
+    scaled, mass, weights = problems(3, length, columns, dtype=dtype)
     tolerance = torch.tensor([1e-2, 1e-3, 1e-4], dtype=dtype)
-    one, other = kernel.clone(), kernel.clone()
-    batched = descend_batched(one, mass, weights, tolerance, *LIMITS)
-    found = descend_compiled(other, mass, weights, tolerance, *LIMITS)
+    start = torch.linspace(-1, 1, columns, dtype=dtype).expand(3, -1)
+    batched = descend_batched(scaled, start, mass, weights, tolerance, *LIMITS)
+    found = descend_compiled(scaled, start, mass, weights, tolerance, *LIMITS)
+    one, other = batched.plans, found.plans
     assert (found.sweeps, found.steps) == (batched.sweeps, batched.steps)
     assert not found.starved.any() and bool((found.errors < tolerance).all())
     accuracy = 2e-4 if dtype == torch.float32 else 1e-10
@@ -52,38 +53,38 @@ def test_both_descents_take_the_same_way(length: int, columns: int, dtype: torch
 
 def test_unequal_masses_are_weighed_as_they_are() -> None:
     """Eight atoms of one mass share a logarithm; those of their own masses must not."""
-    kernel, _, weights = kernels(2, 50, 8)
+    scaled, _, weights = problems(2, 50, 8)
     mass = torch.rand(2, 50, generator=torch.Generator().manual_seed(0))
     mass /= mass.sum(-1, keepdim=True)
-    one, other = kernel.clone(), kernel.clone()
-    tolerance = torch.full((2,), 1e-4)
-    batched = descend_batched(one, mass, weights, tolerance, *LIMITS)
-    found = descend_compiled(other, mass, weights, tolerance, *LIMITS)
+    start, tolerance = torch.zeros(2, 8), torch.full((2,), 1e-4)
+    batched = descend_batched(scaled, start, mass, weights, tolerance, *LIMITS)
+    found = descend_compiled(scaled, start, mass, weights, tolerance, *LIMITS)
     assert found.steps == batched.steps
-    torch.testing.assert_close(other, one, atol=1e-5, rtol=0)
+    torch.testing.assert_close(found.plans, batched.plans, atol=1e-5, rtol=0)
 
 
 def test_a_column_that_starves_is_said_and_nothing_is_moved() -> None:
-    kernel, mass, weights = kernels(2, 20, 6)
-    kernel[1, :, 3] = 1e-30
+    scaled, mass, weights = problems(2, 20, 6)
+    scaled[1, :, 3] -= 100.0
+    start, tolerance = torch.zeros(2, 6), torch.full((2,), 1e-3)
     for descend in (descend_batched, descend_compiled):
-        plans = kernel.clone()
-        found = descend(plans, mass, weights, torch.full((2,), 1e-3), *LIMITS)
+        found = descend(scaled, start, mass, weights, tolerance, *LIMITS)
         assert found.starved.tolist() == [False, True]
         assert found.log_v[1].abs().max() == 0 and found.log_v[0].abs().max() > 0
-        torch.testing.assert_close(plans.sum(-1), mass)
+        torch.testing.assert_close(found.plans.sum(-1), mass)
 
 
 def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled, "_LEAST_SHARED", 1)
-    kernel, mass, weights = kernels(5, 300, 16)
+    scaled, mass, weights = problems(5, 300, 16)
+    start = torch.zeros(5, 16)
     before, found = torch.get_num_threads(), []
     try:
         for n_threads in (1, 2, 3):
             torch.set_num_threads(n_threads)
-            plans = kernel.clone()
-            descend_compiled(plans, mass, weights, torch.full((5,), 1e-3), *LIMITS)
-            found.append(plans)
+            tolerance = torch.full((5,), 1e-3)
+            done = descend_compiled(scaled, start, mass, weights, tolerance, *LIMITS)
+            found.append(done.plans)
     finally:
         torch.set_num_threads(before)
     assert torch.equal(found[0], found[1]) and torch.equal(found[0], found[2])
@@ -91,3 +92,13 @@ def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_many_columns_go_the_batched_way() -> None:
     assert suits_compiled(torch.ones(1, 2, 64)) and not suits_compiled(torch.ones(1, 2, 512))
+
+
+def test_the_kernel_is_exact_to_single_precision() -> None:
+    """Without sweeps or steps the plan is the row-normalised kernel, whatever exp was used."""
+    scaled = torch.linspace(-69.9, 0, 8 * 300).view(1, 8, 300).mT.contiguous()
+    mass, weights = torch.full((1, 300), 1 / 300), torch.full((1, 8), 1 / 8)
+    start, loose = torch.zeros(1, 8), torch.full((1,), 9.0)
+    found = descend_compiled(scaled, start, mass, weights, loose, 1, 0)
+    expected = scaled.double().softmax(-1) / 300
+    torch.testing.assert_close(found.plans.double(), expected, rtol=2e-5, atol=0)
