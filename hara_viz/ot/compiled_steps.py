@@ -7,8 +7,8 @@ cache until the rollout is done.
 
 Numba compiles on first use (some seconds) and keeps the result beside this file, or in the user's
 cache folder where that cannot be written. It notices changes of this file alone, so all that is
-compiled stands here, and numbers from elsewhere come as arguments. Values are float32 or float64; sums over blocks and all
-of the K × K algebra are float64.
+compiled stands here, and numbers from elsewhere come as arguments. Values are float32 or float64;
+sums over blocks and all of the K × K algebra are float64.
 """
 
 from __future__ import annotations
