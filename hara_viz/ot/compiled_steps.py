@@ -23,8 +23,10 @@ from hara_viz.ot.limits import Rules
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# Atoms a block: with 32 columns 32 kB of float32, the first level of the cache.
+# Atoms a block at most: with 32 columns 32 kB of float32, the first level of the cache.
 _BLOCK = 256
+# Blocks hold a multiple of so many atoms, a whole number of vectors.
+_LANES = 16
 # Columns are taken four at a time, so that what they share is loaded once.
 _COLUMNS = 4
 # 2^f = Σ c_n f^n for |f| ≤ 1/2, within 1.3e-7.
@@ -50,9 +52,9 @@ class Work(NamedTuple):
 
     rules: Rules
     blocks: Array
-    """[n, K, _BLOCK]. Padding columns are 0, padding atoms 1."""
+    """[n, K, L]: n blocks of L atoms. Padding columns are 0, padding atoms 1."""
     masses: Array
-    """[n, _BLOCK], 0 on padding."""
+    """[n, L], 0 on padding."""
     weights: Array
     """q [K]."""
     log_v: Array
@@ -65,11 +67,11 @@ class Work(NamedTuple):
     best: Array
     best_mass: Array
     sums: Array
-    """[_BLOCK]."""
+    """[L]."""
     moments: Array
-    """[_BLOCK]."""
+    """[L]."""
     exponents: Array
-    """[_BLOCK] int32, and …"""
+    """[L] int32, and …"""
     powers: Array
     """… the same bytes as float32."""
     hessian: Array
@@ -130,12 +132,13 @@ def descend(
 @_compiled
 def _room(rules: Rules, length: int, columns: int, dtype: Any) -> Work:
     n_blocks, n = -(-length // _BLOCK), -(-columns // _COLUMNS) * _COLUMNS
-    exponents = np.empty(_BLOCK, np.int32)
+    size = -(-length // (n_blocks * _LANES)) * _LANES
+    exponents = np.empty(size, np.int32)
     return Work(
-        rules, np.empty((n_blocks, n, _BLOCK), dtype), np.empty((n_blocks, _BLOCK), dtype),
+        rules, np.empty((n_blocks, n, size), dtype), np.empty((n_blocks, size), dtype),
         np.empty(n, dtype), np.empty(n, dtype), np.empty(n, dtype), np.empty(n, dtype),
         np.empty(n, dtype), np.empty(n, dtype), np.empty(n, dtype), np.empty(n, dtype),
-        np.empty(_BLOCK, dtype), np.empty(_BLOCK, dtype),
+        np.empty(size, dtype), np.empty(size, dtype),
         exponents, exponents.view(np.float32), np.empty((n, n)), np.empty(n),
     )  # fmt: skip
 
@@ -146,8 +149,8 @@ def _lay_out(scaled: Array, potentials: Array, mass: Array, weights: Array, work
     length, columns = scaled.shape
     for b in range(len(work.blocks)):
         block, masses = work.blocks[b], work.masses[b]
-        for i in range(_BLOCK):
-            atom = b * _BLOCK + i
+        for i in range(len(masses)):
+            atom = b * len(masses) + i
             masses[i] = mass[atom] if atom < length else 0.0
             for k in range(columns):
                 block[k, i] = scaled[atom, k] + potentials[k] if atom < length else 0.0
@@ -164,17 +167,17 @@ def _exponentiate(block: Array, columns: int, work: Work) -> None:
     _copy(block[0], top)
     for k in range(1, columns):
         column = block[k]
-        for i in range(_BLOCK):
+        for i in range(len(top)):
             top[i] = max(top[i], column[i])
     lowest = block.dtype.type(work.rules.lowest)
     for k in range(columns):
         column = block[k]
-        for i in range(_BLOCK):
+        for i in range(len(top)):
             column[i] = max(column[i] - top[i], lowest)
         if block.itemsize == 4:
             _exp_single(column, work)
         else:
-            for i in range(_BLOCK):
+            for i in range(len(top)):
                 column[i] = math.exp(column[i])
     for k in range(columns, len(block)):
         _fill(block[k], 0.0)
@@ -184,13 +187,13 @@ def _exponentiate(block: Array, columns: int, work: Work) -> None:
 def _exp_single(values: Array, work: Work) -> None:
     """exp of numbers ≤ 0 in float32, on vectors, which a call of `math.exp` would not be."""
     exponents, powers = work.exponents, work.powers
-    for i in range(_BLOCK):
+    for i in range(len(values)):
         y = np.float32(values[i]) * _LOG2_E
         whole = np.int32(y - _HALF)  # towards zero: to the nearest, as y ≤ 0
         f = y - np.float32(whole)
         exponents[i] = (whole + 127) << 23
         values[i] = (((((_C6 * f + _C5) * f + _C4) * f + _C3) * f + _C2) * f + _C1) * f + _C0
-    for i in range(_BLOCK):
+    for i in range(len(values)):
         values[i] *= powers[i]
 
 
@@ -201,11 +204,11 @@ def _write_plan(work: Work, plan: Array) -> None:
     for k in range(len(work.v)):
         work.v[k] = math.exp(work.log_v[k])
     for b in range(len(work.blocks)):
-        block, first = work.blocks[b], b * _BLOCK
+        block, masses, first = work.blocks[b], work.masses[b], b * len(work.sums)
         _row_sums(block, work.v, work.sums)
-        for i in range(_BLOCK):
-            work.sums[i] = work.masses[b, i] / work.sums[i]
-        for i in range(min(_BLOCK, length - first)):
+        for i in range(len(masses)):
+            work.sums[i] = masses[i] / work.sums[i]
+        for i in range(min(len(masses), length - first)):
             for k in range(columns):
                 plan[first + i, k] = work.sums[i] * block[k, i] * work.v[k]
 
@@ -250,7 +253,7 @@ def _row_sums(block: Array, v: Array, sums: Array) -> None:
     for k in range(0, len(v), _COLUMNS):
         a, b, c, d = v[k], v[k + 1], v[k + 2], v[k + 3]
         p, q, r, s = block[k], block[k + 1], block[k + 2], block[k + 3]
-        for i in range(_BLOCK):
+        for i in range(len(sums)):
             sums[i] += a * p[i] + b * q[i] + c * r[i] + d * s[i]
 
 
@@ -260,7 +263,7 @@ def _add_products(left: Array, block: Array, found: Array) -> None:
     for k in range(0, len(found), _COLUMNS):
         a = b = c = d = left.dtype.type(0)
         p, q, r, s = block[k], block[k + 1], block[k + 2], block[k + 3]
-        for i in range(_BLOCK):
+        for i in range(len(left)):
             a += left[i] * p[i]
             b += left[i] * q[i]
             c += left[i] * r[i]
@@ -275,7 +278,7 @@ def _add_products(left: Array, block: Array, found: Array) -> None:
 def _log_total(sums: Array, masses: Array) -> float:
     """Σ_i p_i log s_i, one logarithm for eight atoms of equal mass."""
     total, product, count, mass = 0.0, 1.0, 0, 0.0
-    for i in range(_BLOCK):
+    for i in range(len(sums)):
         if masses[i] != mass or count == 8:
             if mass > 0:
                 total += mass * math.log(product)
@@ -298,7 +301,7 @@ def _evaluate(work: Work, log_v: Array, column_mass: Array) -> tuple[float, floa
         block, masses = work.blocks[b], work.masses[b]
         _row_sums(block, work.v, work.sums)
         value -= _log_total(work.sums, masses)
-        for i in range(_BLOCK):
+        for i in range(len(masses)):
             work.sums[i] = masses[i] / work.sums[i]
         _add_products(work.sums, block, column_mass)
     for k in range(len(log_v)):
@@ -407,11 +410,11 @@ def _find_moments(work: Work) -> None:
     for b in range(len(work.blocks)):
         block, masses = work.blocks[b], work.masses[b]
         _row_sums(block, work.v, work.sums)
-        for i in range(_BLOCK):
+        for i in range(len(masses)):
             work.sums[i] = masses[i] / (work.sums[i] * work.sums[i])
         for k in range(len(work.v)):
             column = block[k]
-            for i in range(_BLOCK):
+            for i in range(len(masses)):
                 work.moments[i] = work.sums[i] * column[i]
             _add_products(work.moments, block, work.hessian[k, : (k // _COLUMNS + 1) * _COLUMNS])
 
