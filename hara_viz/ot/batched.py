@@ -34,7 +34,16 @@ def descend_batched(
         kernel, mass, weights, factors, tolerance=tolerance, max_steps=max_steps
     )
     plans = kernel.mul_(factors.log_v.exp()[:, None]).mul_(factors.u[..., None])
-    return Descent(plans, factors.log_v, factors.error, starved, sweeps, steps)
+    far = (factors.error >= tolerance) & (factors.log_v.abs().amax(-1) > RULES.absorb)
+    return Descent(
+        plans,
+        potentials + factors.log_v,
+        factors.error,
+        starved.nonzero()[:, 0],
+        far.nonzero()[:, 0],
+        sweeps,
+        steps,
+    )
 
 
 def _sweep(

@@ -14,8 +14,8 @@ from hara_viz.ot.limits import RULES
 
 # From here on LAPACK's Cholesky, which the batched descent calls, is quicker than a plain one.
 _MOST_COLUMNS = 160
-# Fewer numbers than these are done before a second thread has begun.
-_LEAST_SHARED = 2**16
+# With fewer numbers a second thread gains nothing: those of torch still wait for work, spinning.
+_LEAST_SHARED = 2**21
 
 
 def suits_compiled(scaled: Tensor) -> bool:
@@ -33,14 +33,15 @@ def descend_compiled(
     max_steps: int,
 ) -> Descent:
     """See `Descent`; rollouts are shared out among torch's threads."""
-    from hara_viz.ot.compiled_steps import descend  # Numba takes a while to load
+    import numpy as np
 
-    given = (scaled, potentials, mass, weights, tolerance)
-    plans, log_v = torch.empty_like(scaled), torch.empty_like(potentials)
-    errors = torch.empty_like(tolerance)
-    counts = torch.zeros(len(scaled), 3, dtype=torch.int64)
-    found = (plans, log_v, errors, counts)
-    arrays = [values.numpy() for values in (*(v.contiguous() for v in given), *found)]
+    from hara_viz.ot.compiled_steps import FAR, STARVED, descend  # Numba takes a while to load
+
+    given = [v.contiguous().numpy() for v in (scaled, potentials, mass, weights, tolerance)]
+    # Made by NumPy: going this way costs a third of going the other.
+    plans, ends, errors = (np.empty_like(given[i]) for i in (0, 1, 4))
+    counts = np.empty((len(scaled), 3), np.int64)
+    arrays = (*given, plans, ends, errors, counts)
 
     def run(rows: slice) -> None:
         own = (array[rows] for array in arrays)
@@ -51,8 +52,10 @@ def descend_compiled(
         run(slice(None))
     else:
         list(_threads(n_threads).map(run, _shares(len(scaled), 2 * n_threads)))
-    sweeps, steps, _ = counts.amax(0).tolist()
-    return Descent(plans, log_v, errors, counts[:, 2] > 0, sweeps, steps)
+    sweeps, steps, _ = counts.max(0).tolist()
+    starved, far = (np.flatnonzero(counts[:, 2] == end) for end in (STARVED, FAR))
+    found = [torch.from_numpy(values) for values in (plans, ends, errors, starved, far)]
+    return Descent(*found, sweeps=sweeps, steps=steps)
 
 
 def _shares(n_rows: int, n_shares: int) -> list[slice]:

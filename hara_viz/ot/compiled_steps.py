@@ -27,6 +27,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _BLOCK = 256
 # Blocks hold a multiple of so many atoms, a whole number of vectors.
 _LANES = 16
+# How the descent of a rollout ended, if not at its tolerance or its limits.
+STARVED, FAR = 1, 2
 # Columns are taken four at a time, so that what they share is loaded once.
 _COLUMNS = 4
 # 2^f = Σ c_n f^n for |f| ≤ 1/2, within 1.3e-7.
@@ -88,7 +90,7 @@ def descend(
     weights: Array,
     tolerance: Array,
     plans: Array,
-    log_v: Array,
+    ends: Array,
     errors: Array,
     counts: Array,
     max_sweeps: int,
@@ -104,9 +106,10 @@ def descend(
         weights: [R, K].
         tolerance: [R].
         plans: [R, T, K], to receive the plans.
-        log_v: [R, K], to receive the column factors.
+        ends: [R, K], to receive the potentials that belong to them.
         errors: [R], to receive the marginal errors.
-        counts: [R, 3], to receive the numbers of sweeps and steps, and 1 where a column starves.
+        counts: [R, 3], to receive the numbers of sweeps and steps, and how it ended: 0, STARVED
+            (a column underflows: nothing was done) or FAR (only another kernel can tell more).
         max_sweeps: See `sinkhorn`.
         max_steps: See `sinkhorn`.
         rules: See `Rules`.
@@ -116,16 +119,19 @@ def descend(
     for r in range(n_rollouts):
         _lay_out(scaled[r], potentials[r], mass[r], weights[r], work)
         value, error = _evaluate(work, work.log_v, work.column_mass)
+        counts[r] = 0
         if _starves(work):
-            counts[r, 2] = 1
+            counts[r, 2] = STARVED
         else:
             value, error, counts[r, 0] = _sweep(work, value, error, tolerance[r], max_sweeps)
             if error >= tolerance[r]:
                 goal = work.rules.goal * tolerance[r]
                 error, counts[r, 1] = _newton(work, value, error, goal, max_steps)
+            if error >= tolerance[r] and _largest(work.log_v) > rules.absorb:
+                counts[r, 2] = FAR
         errors[r] = error
         for k in range(columns):
-            log_v[r, k] = work.log_v[k]
+            ends[r, k] = potentials[r, k] + work.log_v[k]
         _write_plan(work, plans[r])
 
 

@@ -13,12 +13,14 @@ class Descent:
 
     plans: Tensor
     """[R, T, K]; row sums are exactly the mass."""
-    log_v: Tensor
-    """[R, K]: column factors, to be added to the potentials."""
+    potentials: Tensor
+    """g/ε [R, K] that belong to the plans."""
     errors: Tensor
     """[R]: Σ_k |Σ_i π_r[i, k] − q_k|."""
     starved: Tensor
-    """[R]: a column of the kernel underflows, so the descent has to begin elsewhere."""
+    """Rows [n] in which a column of the kernel underflows: nothing was done for them."""
+    far: Tensor
+    """Rows [m] that have gone as far as their kernel can tell, and are not there yet."""
     sweeps: int
     steps: int
     """The most that a rollout took."""

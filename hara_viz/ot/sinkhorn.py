@@ -18,7 +18,6 @@ from torch import Tensor
 
 from hara_viz.ot.batched import descend_batched
 from hara_viz.ot.compiled import descend_compiled, suits_compiled
-from hara_viz.ot.limits import RULES
 
 _MAX_KERNELS = 100
 _MAX_SWEEPS, _MAX_STEPS = 8, 60
@@ -111,13 +110,12 @@ def solve_scaled(
     g = torch.zeros_like(weights) if potentials is None else potentials
     whole, stuck = _solve_once(scaled, mass, weights, g, tolerance, limits)
     for _ in range(_MAX_KERNELS):
-        index = stuck.nonzero()[:, 0]
-        if not len(index):
+        if not len(stuck):
             break
-        rows = (scaled[index], mass[index], weights[index], whole.potentials[index])
-        part, stuck_part = _solve_once(*rows, tolerance[index], limits)
-        whole = whole.put(index, part)
-        stuck = stuck.index_copy(0, index, stuck_part)
+        rows = (scaled[stuck], mass[stuck], weights[stuck], whole.potentials[stuck])
+        part, still = _solve_once(*rows, tolerance[stuck], limits)
+        whole = whole.put(stuck, part)
+        stuck = stuck[still]
     return whole
 
 
@@ -129,16 +127,15 @@ def _solve_once(
     tolerance: Tensor,
     limits: tuple[int, int],
 ) -> tuple[SinkhornSolution, Tensor]:
-    """As far as one kernel goes, and which rows [R] need another, at their new potentials."""
+    """As far as one kernel goes, and which rows [n] need another, at their new potentials."""
     descend = descend_compiled if suits_compiled(scaled) else descend_batched
     done = descend(scaled, g, mass, weights, tolerance, *limits)
-    g = g + done.log_v
-    index = done.starved.nonzero()[:, 0]
-    if len(index):
-        jumped = _log_sweep(scaled[index], mass[index], weights[index], g[index])
-        g = g.index_copy(0, index, jumped)
-    far = (done.errors >= tolerance) & (done.log_v.abs().amax(-1) > RULES.absorb)
-    return SinkhornSolution(done.plans, g, done.errors, done.sweeps, done.steps), far | done.starved
+    g, starved = done.potentials, done.starved
+    if len(starved):
+        jumped = _log_sweep(scaled[starved], mass[starved], weights[starved], g[starved])
+        g = g.index_copy(0, starved, jumped)
+    stuck = torch.cat([starved, done.far]) if len(starved) else done.far
+    return SinkhornSolution(done.plans, g, done.errors, done.sweeps, done.steps), stuck
 
 
 def _log_sweep(scaled: Tensor, mass: Tensor, weights: Tensor, g: Tensor) -> Tensor:
