@@ -18,7 +18,8 @@ For every page:
     export_buttons       downloads where a thing is shown
     side_work   what takes longer, computed beside the app
     sidebar, problem_list, drawer        run, problem, credit
-    click_table, empty, link_notes       tables that lead somewhere; views with nothing in them
+    click_table, token_table             tables that lead somewhere; those whose rows are tokens
+    empty, link_notes                    views with nothing in them; links that ask in vain
 
 The rest: one file for each thing that a page puts on the screen.
 """

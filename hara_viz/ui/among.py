@@ -42,11 +42,15 @@ def rollout_names(samples: Sequence[int], most: int = 12) -> str:
     return f"rollout{'' if len(samples) == 1 else 's'} {shown}{more}"
 
 
-def among_button(samples: list[int]) -> None:
-    """Lead to the Rollouts page, narrowed to these rollouts: text and tables."""
+def among_button(samples: list[int], n_rollouts: int) -> None:
+    """Lead to the Rollouts page, narrowed to these of the group's rollouts: text and tables."""
     if st.session_state.pop(_OPEN, False):
         st.switch_page(_PAGE)
     chosen = tuple(sorted(set(samples)))
+
+    if len(chosen) == n_rollouts:
+        st.caption(f"All {count(n_rollouts, 'rollout')} of the group have a point in it.")
+        return
 
     def narrow() -> None:
         state.update(among=chosen)
@@ -55,7 +59,7 @@ def among_button(samples: list[int]) -> None:
         st.session_state[_OPEN] = True
 
     st.button(
-        f"Show {count(len(chosen), 'rollout')} alone on Rollouts",
+        f"Show {'it' if len(chosen) == 1 else 'them'} alone: {rollout_names(chosen)}",
         key="among.open",
         icon=":material/filter_alt:",
         on_click=narrow,

@@ -10,38 +10,27 @@ import streamlit as st
 from hara_viz.analysis.atoms import nearest_atoms
 from hara_viz.backend.transport import ClassAtoms
 from hara_viz.ui.barycenter_view import why_empty
-from hara_viz.ui.click_table import click_table
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.own_tokens import completion_token
 from hara_viz.ui.quote import words_at
+from hara_viz.ui.token_table import Column, Spot, token_table
 from hara_viz.ui.transport_view import TransportView
 from hara_viz.ui.words import count
 
-_COLUMNS = {
-    "atom": st.column_config.NumberColumn(width=46, help="Column of the plan"),
-    "at": st.column_config.NumberColumn(
-        format="percent", width=48, help="Mean place of the mass that flows in, along the rollout"
+_COLUMNS = (
+    Column("atom", 46, help="Column of the plan"),
+    Column("at", 50, ".0%", help="Mean place of the mass that flows in, along the rollout"),
+    # First what marks where the outcomes part: a narrow screen cuts the last columns off.
+    Column(
+        "gap", 52, ".3f", help="Distance to the nearest atom of the other outcome: large where the "
+        "two part",
     ),
-    "reads like": st.column_config.TextColumn(
-        width=250, help="The nearest token of one rollout, in its context"
-    ),
-    "also": st.column_config.TextColumn(width=150, help="The nearest tokens of other rollouts"),
-    "mass": st.column_config.NumberColumn(
-        format="%.2f", width=50, help="Mass that arrives, times K: 1 is what is due"
-    ),
-    "spread": st.column_config.NumberColumn(
-        format="percent", width=56, help="Standard deviation of that mass along the rollout"
-    ),
-    "covered": st.column_config.NumberColumn(
-        format="percent", width=60, help="Rollouts that give at least half of what is due"
-    ),
-    "gap": st.column_config.NumberColumn(
-        "gap",
-        format="%.3f",
-        width=52,
-        help="Distance to the nearest atom of the other outcome: large where the two part",
-    ),
-}
+    Column("reads like", 230, help="The nearest token of one rollout, in its context"),
+    Column("also", 110, help="The nearest tokens of other rollouts"),
+    Column("mass", 52, ".2f", help="Mass that arrives, times K: 1 is what is due"),
+    Column("spread", 60, ".0%", help="Standard deviation of that mass along the rollout"),
+    Column("covered", 66, ".0%", help="Rollouts that give at least half of what is due"),
+)  # fmt: skip
 
 
 def atom_tables(shown: TransportView) -> None:
@@ -55,13 +44,11 @@ def atom_tables(shown: TransportView) -> None:
                 continue
             rows = len({m.row for atom in atoms.atoms for m in atom.mentions})
             st.markdown(f"**Atoms of the {word} barycenter** ({count(rows, 'rollout')})")
-            click_table(
+            token_table(
                 atom_frame(shown.view, atoms, shown.transport.own.get(not success)),
-                atom_targets(shown.view, atoms),
+                atom_spots(shown.view, atoms),
                 key=f"atoms.{word}",
                 columns=_COLUMNS,
-                row_height=28,
-                max_rows=12,
             )
     st.caption(
         "In reading order. Click a row to go to the token that stands for the atom. Gap: distance "
@@ -77,7 +64,6 @@ def atom_frame(view: GroupView, atoms: ClassAtoms, other: ClassAtoms | None) -> 
     for atom in atoms.atoms:
         quotes = [words_at(view.group.rollouts[m.row], m.token) for m in atom.mentions[:4]]
         first = quotes[0] if quotes else ("", "–", "")
-        # First what marks where the outcomes part: a narrow screen cuts the last columns off.
         gap = {} if gaps is None else {"gap": gaps[atom.index].distance}
         row = {
             "atom": atom.index,
@@ -93,15 +79,14 @@ def atom_frame(view: GroupView, atoms: ClassAtoms, other: ClassAtoms | None) -> 
     return pd.DataFrame(rows)
 
 
-def atom_targets(view: GroupView, atoms: ClassAtoms) -> list[dict[str, Any]]:
-    """Where a click on each row leads. Pure."""
-    targets: list[dict[str, Any]] = []
+def atom_spots(view: GroupView, atoms: ClassAtoms) -> list[list[Spot]]:
+    """The tokens that stand for each atom, nearest first. Pure."""
+    spots: list[list[Spot]] = []
     for atom in atoms.atoms:
-        if not atom.mentions:
-            targets.append({})
-            continue
-        mention = atom.mentions[0]
-        rollout = view.group.rollouts[mention.row]
-        token = completion_token(rollout, mention.token)
-        targets.append({"sample": rollout.sample, "token": token})
-    return targets
+        of_atom: list[Spot] = []
+        for mention in atom.mentions:
+            rollout = view.group.rollouts[mention.row]
+            token = completion_token(rollout, mention.token)
+            of_atom.append(Spot(rollout.sample, token, token + 1))
+        spots.append(of_atom)
+    return spots

@@ -1,4 +1,7 @@
-"""A table whose rows lead somewhere: a click anywhere in a row moves the selection."""
+"""A table whose rows lead somewhere: a click anywhere in a row moves the selection.
+
+For rows that are tokens of the selected group there is `token_table`, which is lit with them.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,6 @@ def click_table(
     row_height: int = 30,
     max_rows: int = 12,
     page: str | None = None,
-    by_column: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
 ) -> None:
     """Show a table; a click on row i calls `state.update(**targets[i])`.
 
@@ -39,11 +41,10 @@ def click_table(
         row_height: in pixels.
         max_rows: more rows scroll.
         page: the page that a click opens; None: it stays here.
-        by_column: columns that lead elsewhere, with targets per row of their own.
     """
     if st.session_state.pop(_clicked_key(key), False) and page is not None:
         st.switch_page(page)
-    st.session_state[_targets_key(key)] = {None: targets, **(by_column or {})}
+    st.session_state[_targets_key(key)] = targets
     st.dataframe(
         _marked(frame, here),
         hide_index=True,
@@ -70,11 +71,10 @@ def _marked(frame: pd.DataFrame, here: int | None) -> pd.DataFrame | Styler:
 def _go(key: str) -> None:
     held = st.session_state.get(key) or _NOTHING  # gone, if the page changed meanwhile
     cells = held["selection"]["cells"]
-    known = st.session_state.get(_targets_key(key)) or {}
+    targets = st.session_state.get(_targets_key(key)) or ()
     # Else a second click on the same row would only take the first one back.
     st.session_state[key] = _NOTHING
-    row, column = cells[0] if cells else (0, None)
-    targets = known.get(column, known.get(None, ()))
+    row = cells[0][0] if cells else 0
     if cells and row < len(targets):
         state.update(**targets[row])
         st.session_state[_clicked_key(key)] = True

@@ -9,13 +9,22 @@ import streamlit as st
 
 from hara_viz.analysis.map_values import common_steps, common_words
 from hara_viz.ui.among import among_button
-from hara_viz.ui.click_table import click_table
+from hara_viz.ui.export_buttons import origin, table_downloads
 from hara_viz.ui.map_data import ShownMap
 from hara_viz.ui.quote import words_of_span
+from hara_viz.ui.token_table import Column, Spot, token_table
 from hara_viz.ui.words import count, one_line
 
 _LASSO = "hara.lasso"
 _SHOWN = 300
+_COLUMNS = (
+    Column("rollout", 60),
+    Column("token", 60),
+    Column("outcome", 70),
+    Column("before", 176),
+    Column("text", 110),
+    Column("after", 176),
+)
 
 
 def take_lasso(said: object) -> None:
@@ -35,28 +44,19 @@ def lasso_table(shown: ShownMap) -> None:
         return
     frame = lasso_frame(shown, chosen)
     st.markdown(f"**{count(len(chosen), 'point')} in the lasso**")
-    among_button([int(sample) for sample in frame["rollout"]])
+    among_button([int(sample) for sample in frame["rollout"]], len(shown.view.group))
     table, words = st.columns([3, 1], gap="medium")
     with table:
-        click_table(
+        token_table(
             frame.head(_SHOWN),
-            [
-                {"sample": int(sample), "token": int(token)}
-                for sample, token in zip(
-                    frame["rollout"].head(_SHOWN), frame["token"].head(_SHOWN), strict=True
-                )
-            ],
+            lasso_spots(shown, chosen[:_SHOWN]),
             key="lasso.table",
-            columns={
-                "rollout": st.column_config.NumberColumn(width=60),
-                "token": st.column_config.NumberColumn(width=60),
-                "outcome": st.column_config.TextColumn(width=70),
-            },
-            row_height=28,
-            max_rows=8,
+            columns=_COLUMNS,
+            most=8,
         )
         if len(frame) > _SHOWN:
             st.caption(f"The first {_SHOWN} of {len(frame):,}.")
+        table_downloads(lambda: frame, lambda: origin(shown.view), name="lasso")
     with words:
         _counts(common_words(frame["text"]), ["most common", "times"], "lasso.words", rows=9)
     if shown.form.granularity == "token":
@@ -100,6 +100,15 @@ def lassoed(shown: ShownMap) -> list[int]:
         return []
     n_points = len(shown.found.states.points)
     return sorted({point for point in points if 0 <= point < n_points})
+
+
+def lasso_spots(shown: ShownMap, chosen: list[int]) -> list[list[Spot]]:
+    """Where each row of `lasso_frame` stands. Pure."""
+    points = shown.found.states.points.iloc[chosen]
+    return [
+        [Spot(int(point.sample), int(point.token), int(point.token) + int(point.n_tokens))]
+        for point in points.itertuples()
+    ]
 
 
 def lasso_frame(shown: ShownMap, chosen: list[int]) -> pd.DataFrame:

@@ -12,33 +12,26 @@ import streamlit as st
 from hara_viz.analysis.plan_pairs import PlanPair, top_pairs
 from hara_viz.backend.transport import row_values
 from hara_viz.ui import data, state
-from hara_viz.ui.click_table import click_table
 from hara_viz.ui.own_tokens import completion_token, own_tokens
 from hara_viz.ui.quote import words_at
+from hara_viz.ui.token_table import Column, Spot, token_table
 from hara_viz.ui.transport_view import TransportView
 
 _TOP = 12
-_COLUMNS = {
-    "here": st.column_config.TextColumn("this rollout", width=270),
-    "cost": st.column_config.NumberColumn(
-        format="%.4f", width=64, help="Part of the token's novelty that this atom stands for"
-    ),
-    "of all": st.column_config.NumberColumn(
-        format="percent", width=58, help="Of the cost of the whole plan"
-    ),
-    "structure": st.column_config.NumberColumn(
-        format="percent", width=70, help="Share of structure in the pair's cost"
-    ),
-    "takes": st.column_config.NumberColumn(
-        format="percent", width=58, help="Share of the token's mass that goes to the atom"
-    ),
-    "atom": st.column_config.NumberColumn(width=46, help="Column of the plan"),
-    "there": st.column_config.TextColumn(
-        "what stands for the atom",
-        width=270,
+_COLUMNS = (
+    Column("here", 250, label="this rollout"),
+    Column("cost", 64, ".4f", help="Part of the token's novelty that this atom stands for"),
+    Column("of all", 58, ".1%", help="Of the cost of the whole plan"),
+    Column("structure", 74, ".1%", help="Share of structure in the pair's cost"),
+    Column("takes", 58, ".0%", help="Share of the token's mass that goes to the atom"),
+    Column("atom", 50, help="Column of the plan"),
+    Column(
+        "there",
+        270,
+        label="what stands for the atom",
         help="The nearest real token of another rollout; a click on this cell goes there",
     ),
-}
+)
 
 
 def pair_table(shown: TransportView) -> None:
@@ -49,15 +42,14 @@ def pair_table(shown: TransportView) -> None:
     stamp, config = data.run_stamp(view.run_name), shown.transport.found.config.to_json()
     identity = (view.run_name, stamp, view.key, config, state.current().layer)
     pairs = _pairs(*identity, shown.row, _shown=shown)
-    here, there = pair_targets(shown, pairs)
+    here, there = pair_spots(shown, pairs)
     st.markdown("**Pairs that cost most**")
-    click_table(
+    token_table(
         pair_frame(shown, pairs),
-        here,
+        [[spot] for spot in here],
         key="pairs.top",
         columns=_COLUMNS,
-        row_height=28,
-        by_column={"there": there},
+        own={"there": there},
     )
     st.caption(
         "A token's novelty is a sum over the atoms that it flows into; these are its largest terms "
@@ -93,22 +85,24 @@ def pair_frame(shown: TransportView, pairs: Sequence[PlanPair]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def pair_targets(
+def pair_spots(
     shown: TransportView, pairs: Sequence[PlanPair]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Where a click leads: the token itself, and what stands for its atom. Pure."""
+) -> tuple[list[Spot], list[Spot | None]]:
+    """The tokens themselves, and what stands for their atoms. Pure."""
     assert shown.row is not None
-    here, there = [], []
+    here: list[Spot] = []
+    there: list[Spot | None] = []
     for pair in pairs:
-        here.append(_target(shown, shown.row, pair.token))
+        here.append(_spot(shown, shown.row, pair.token))
         mention = _mention(shown, pair.atom)
-        there.append({} if mention is None else _target(shown, *mention))
+        there.append(None if mention is None else _spot(shown, *mention))
     return here, there
 
 
-def _target(shown: TransportView, row: int, own_token: int) -> dict[str, Any]:
+def _spot(shown: TransportView, row: int, own_token: int) -> Spot:
     rollout = shown.view.group.rollouts[row]
-    return {"sample": rollout.sample, "token": completion_token(rollout, own_token)}
+    token = completion_token(rollout, own_token)
+    return Spot(rollout.sample, token, token + 1)
 
 
 def _mention(shown: TransportView, atom: int) -> tuple[int, int] | None:

@@ -10,13 +10,23 @@ from hara_viz.analysis.signals import SIGNALS
 from hara_viz.analysis.spans import TokenSpan, span_text, top_spans
 from hara_viz.types import GroupKey, Rollout
 from hara_viz.ui import state
-from hara_viz.ui.click_table import click_table
 from hara_viz.ui.export_buttons import origin, table_downloads
 from hara_viz.ui.further import values_of
 from hara_viz.ui.group_view import GroupView
+from hara_viz.ui.token_table import Column, Spot, token_table
 from hara_viz.ui.words import one_line
 
 _TOP = 12
+_COLUMNS = (
+    Column("rollout", 60),
+    Column("outcome", 66),
+    Column("tokens", 68, help="First and last, from 0 on"),
+    Column("excess", 62, ".3f"),
+    Column("mean", 62, ".4f"),
+    Column("before", 170),
+    Column("span", 230),
+    Column("after", 170),
+)
 
 
 def spans_table(view: GroupView) -> None:
@@ -35,20 +45,11 @@ def spans_table(view: GroupView) -> None:
     if not spans:
         st.caption(f"{signal.label} is the same everywhere in this group: no span stands out.")
         return
-    click_table(
+    token_table(
         span_frame(view, spans),
-        [{"sample": view.samples[span.row], "token": span.start} for span in spans],
+        [[Spot(view.samples[span.row], span.start, span.stop)] for span in spans],
         key="spans.table",
-        columns={
-            "rollout": st.column_config.NumberColumn(width=60),
-            "outcome": st.column_config.TextColumn(width=62),
-            "tokens": st.column_config.TextColumn(width=64, help="First and last, from 0 on"),
-            "excess": st.column_config.NumberColumn(format="%.3f", width=60),
-            "mean": st.column_config.NumberColumn(format="%.4f", width=60),
-            "before": st.column_config.TextColumn(width=170),
-            "span": st.column_config.TextColumn(width=230),
-            "after": st.column_config.TextColumn(width=170),
-        },
+        columns=_COLUMNS,
     )
     table_downloads(
         lambda: span_frame(view, spans), lambda: origin(view), name=f"{view.file_stem}-spans"

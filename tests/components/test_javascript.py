@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hara_viz.components import key_map, selection_bus, token_card, token_heatmap
+from hara_viz.components import key_map, selection_bus, token_card, token_heatmap, token_table
 from hara_viz.components.bundle import join_modules
 from tests.components import groups
 
@@ -49,7 +49,7 @@ def node(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("name", ["token_heatmap", "selection_bus", "token_card"])
+@pytest.mark.parametrize("name", ["token_heatmap", "selection_bus", "token_card", "token_table"])
 def test_its_own_tests_pass(name: str) -> None:
     files = sorted(str(path) for path in (ROOT / name).glob("*.test.js"))
     assert files
@@ -66,6 +66,7 @@ def test_its_own_tests_pass(name: str) -> None:
         token_card.carrier_assets,
         selection_bus.assets,
         key_map.assets,
+        token_table.assets,
     ],
 )
 def test_the_joined_modules_are_one_script_with_one_entry(assets, tmp_path: Path) -> None:

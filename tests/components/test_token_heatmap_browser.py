@@ -161,7 +161,7 @@ def test_keys_move_at_once_and_report_when_they_rest(stage: Stage) -> None:
     stage.page.keyboard.press("p")
     assert state(stage)["sample"] == "4"  # round the end: the unscored one comes last
     stage.page.keyboard.press("N")
-    assert ["problem", 1] in stage.page.evaluate("window.sent")
+    stage.page.wait_for_function("window.sent.some(([name, by]) => name === 'problem' && by === 1)")
     stage.page.keyboard.press("?")
     assert "next peak" in stage.page.locator(".help").inner_text()
     stage.page.keyboard.press("Escape")

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
@@ -39,7 +40,16 @@ def selection(at: AppTest) -> state.Selection:
 
 def table(at: AppTest, key: str) -> Any:
     """The data frame that a table shows; KeyError if it is not on the page."""
+    if _is_token_table(at, key):
+        data = json.loads(component(at, key).json)
+        names = [column["name"] for column in data["columns"]]
+        values = [[value for _, value in row["cells"]] for row in data["rows"]]
+        return pd.DataFrame(values, columns=names)
     return _element(at, "dataframe", key).value
+
+
+def _is_token_table(at: AppTest, key: str) -> bool:
+    return any(element.key == key for element in _all(at, "bidi_component"))
 
 
 def table_of(at: AppTest, column: str) -> Any:
@@ -56,6 +66,13 @@ def chart_with(at: AppTest, column: str) -> list[Any]:
 
 def click_row(at: AppTest, key: str, row: int, column: str | None = None) -> AppTest:
     """Click a row of a table that leads somewhere; None: its first cell."""
+    if _is_token_table(at, key):
+        data = json.loads(component(at, key).json)
+        names = [known["name"] for known in data["columns"]]
+        line = data["rows"][row]
+        own = line["own"].get(str(names.index(column)) if column else None)
+        sample, token, _ = own or line["spots"][0]
+        return trigger(at, "bus", "move", {"sample": sample, "token": token})
     element = _element(at, "dataframe", key)
     first_column = str(element.value.columns[0])
     states = _states(at)

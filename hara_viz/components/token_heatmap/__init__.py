@@ -22,7 +22,7 @@ heatmap, with the bytes or None as data: it hands them on by `CustomEvent("hara:
 bytes})` and keeps them in `window.haraSignals`; a heatmap takes what fits its frame.
 
 Triggers, each one run of the script, sent only for a user's own move, ~150 ms after the last one
-(a click at once):
+(a click after 30 ms, when it is on the screen):
 
     pick     {"sample": int, "token": int | None,     the token pinned; None: unpinned
               "linked": bool}                         whether the address says so already

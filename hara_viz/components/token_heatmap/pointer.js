@@ -1,5 +1,7 @@
 // Pointer on the text: one listener for all cells, whatever is drawn.
 
+import { SEEN } from "./reporter.js";
+
 export class Pointer {
   constructor(app) {
     this.app = app;
@@ -34,7 +36,7 @@ export class Pointer {
     const row = this.rowOf(span);
     const cell = Number(span.dataset.cell);
     const first = this.app.frame.firstToken[cell] - row.token0;
-    this.app.pin(row.sample, this.app.isPinned(row, cell) ? null : first, 0);
+    this.app.pin(row.sample, this.app.isPinned(row, cell) ? null : first, SEEN);
   }
 
   rowOf(span) {

@@ -4,6 +4,8 @@ import { writeAddress } from "./address.js";
 
 export const SOURCE = "token_heatmap";
 export const QUIET = 150; // milliseconds without a move before Python hears of it
+// Until a move is on the screen: what Streamlit does with a report would delay its frame.
+export const SEEN = 30;
 
 export class Reporter {
   constructor(host) {
@@ -13,13 +15,12 @@ export class Reporter {
   }
 
   // Each report costs a run of the script. They leave in the order of the moves, so one that leaves
-  // at once takes along those that wait.
-  tell(name, value, delay = 0) {
+  // soon takes along those that wait.
+  tell(name, value, delay = SEEN) {
     this.waiting.delete(name);
     this.waiting.set(name, value);
     clearTimeout(this.timer);
-    if (delay) this.timer = setTimeout(() => this.send(), delay);
-    else this.send();
+    this.timer = setTimeout(() => this.send(), delay);
   }
 
   send() {
