@@ -39,14 +39,21 @@ _C3, _C2, _C1 = np.float32(5.5504109e-2), np.float32(2.4022651e-1), np.float32(6
 _C0 = np.float32(1.0)
 
 
-def _compiled(function: Any) -> Any:
-    # Sums may be taken in any order, so that they run on vectors; NaN and infinity keep their
-    # meaning. What is compiled has loops rather than slices, which take longer to compile.
-    fast = {"reassoc", "contract", "arcp", "nsz"}
+# Sums may be taken in any order, so that they run on vectors; NaN and infinity keep their meaning.
+_OPTIONS: Any = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "arcp", "nsz"},
+}
+# Called from compiled code alone, so without ways in from Python and C, which take time to compile.
+_compiled = njit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def _kept(function: Any) -> Any:
     try:
-        return njit(nogil=True, error_model="numpy", fastmath=fast, cache=True)(function)
+        return njit(**_OPTIONS, cache=True)(function)
     except RuntimeError:  # there is no folder that could be written: every process compiles
-        return njit(nogil=True, error_model="numpy", fastmath=fast)(function)
+        return njit(**_OPTIONS)(function)
 
 
 class Work(NamedTuple):
@@ -82,7 +89,7 @@ class Work(NamedTuple):
     """[K] float64."""
 
 
-@_compiled
+@_kept
 def descend(
     scaled: Array,
     potentials: Array,
