@@ -40,20 +40,21 @@ _C0 = np.float32(1.0)
 
 
 # Sums may be taken in any order, so that they run on vectors; NaN and infinity keep their meaning.
-_OPTIONS: Any = {
+_OPTIONS = {
     "nogil": True,
     "error_model": "numpy",
     "fastmath": {"reassoc", "contract", "arcp", "nsz"},
 }
 # Called from compiled code alone, so without ways in from Python and C, which take time to compile.
-_compiled = njit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_jit: Any = njit
+_compiled = _jit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def _kept(function: Any) -> Any:
     try:
-        return njit(**_OPTIONS, cache=True)(function)
+        return _jit(**_OPTIONS, cache=True)(function)
     except RuntimeError:  # there is no folder that could be written: every process compiles
-        return njit(**_OPTIONS)(function)
+        return _jit(**_OPTIONS)(function)
 
 
 class Work(NamedTuple):
