@@ -59,7 +59,7 @@ LESSON = (
 PAGE_KEYS = {
     "Rollouts": (("In the heatmap", HEATMAP),),
     "Transport": (("In the plan, once it has the focus", PLAN),),
-    "Embedding": (("In the map, once it has the focus", MAP),),
+    "Embedding": (("In the map, once it has the focus", MAP), ("In the text beside it", HEATMAP)),
     "Learn": (("In the lesson", LESSON),),
 }
 """Page -> sections of its own: heading, (key, meaning)."""

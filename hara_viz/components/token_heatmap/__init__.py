@@ -107,6 +107,7 @@ MODULES = (
     "lines",
     "rollout",
     "sections",
+    "sheet",
     "moves",
     "keys",
     "component",
