@@ -8,7 +8,7 @@ projection and scoring included. Times mean little beyond this machine and its o
 the ratios, which were taken in one run, and the calibration line.
 
 `x bare` is the time over that of the matrix products alone at the dimensions used: two products a
-round (D, or the sketch's S + A), the projection, and the three that start, lift and score in D.
+round (D, or the sketch's S + A), the projection, and the two that start and lift in D.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def bare_products(group: Group, solution: BarycenterSolution) -> float:
 
     full, sketch = pair(h), solution.sketch
     if sketch is None:
-        return (solution.iterations + 1.0) * full
+        return (solution.iterations + 0.5) * full
     directions = torch.randn(h.shape[1], sketch.dimension, device=h.device)
     projection = timed(lambda: h @ directions, 5, device)[0].best
     small = pair(torch.randn(n, sketch.dimension + ANCHORS, device=h.device))
     late = solution.iterations - sketch.rounds
-    return sketch.rounds * small + projection + (late + 1.5) * full
+    return sketch.rounds * small + projection + (late + 1.0) * full
 
 
 def measure(length: int, options: argparse.Namespace) -> Row:

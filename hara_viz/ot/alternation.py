@@ -116,6 +116,8 @@ class Layout:
 
     def per_class(self, values: Tensor) -> Tensor:
         """Sums over the rows of each class: [B, …] → [C, …]."""
+        if len(self.sizes) == 1:
+            return values.sum(0, keepdim=True)
         return torch.stack([part.sum(0) for part in values.split(self.sizes)])
 
     def spans(self) -> list[slice]:
