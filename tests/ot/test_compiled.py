@@ -6,9 +6,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from hara_viz.ot import compiled
+import hara_viz.ot.sinkhorn as sinkhorn_room
+from hara_viz.ot import compiled, fgw_barycenter
 from hara_viz.ot.batched import descend_batched
 from hara_viz.ot.compiled import descend_compiled, suits_compiled
+from tests.ot.planted import clustered_rollouts
 
 LIMITS = (3, 60)
 
@@ -102,3 +104,15 @@ def test_the_kernel_is_exact_to_single_precision() -> None:
     found = descend_compiled(scaled, start, mass, weights, loose, 1, 0)
     expected = scaled.double().softmax(-1) / 300
     torch.testing.assert_close(found.plans.double(), expected, rtol=2e-5, atol=0)
+
+
+@pytest.mark.parametrize("refine", [0, 2])
+def test_barycenters_agree_by_either_descent(refine: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    features, locations = clustered_rollouts([60, 45, 52], dim=256, stages=9, noise=0.05, seed=2)
+    one = fgw_barycenter(features, locations, n_support=12, refine=refine)
+    monkeypatch.setattr(sinkhorn_room, "suits_compiled", lambda scaled: False)
+    other = fgw_barycenter(features, locations, n_support=12, refine=refine)
+    assert one.converged and one.iterations == other.iterations
+    for a, b in zip(one.costs, other.costs, strict=True):
+        torch.testing.assert_close(a, b, atol=1e-4, rtol=1e-3)
+    torch.testing.assert_close(one.features, other.features, atol=1e-4, rtol=1e-3)
