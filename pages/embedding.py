@@ -9,7 +9,7 @@ from hara_viz.ui.frame import inside_frame
 from hara_viz.ui.group_view import selected_group
 from hara_viz.ui.heatmap import beside_text, text_below
 from hara_viz.ui.joint_data import shown_joint
-from hara_viz.ui.joint_view import joint_view
+from hara_viz.ui.joint_view import joint_lasso, joint_view
 from hara_viz.ui.lasso import lasso_table
 from hara_viz.ui.link_notes import link_notes
 from hara_viz.ui.map_data import shown_map
@@ -37,6 +37,7 @@ if form.is_joint:
     joint = shown_joint(view, form)
     if joint is not None:
         joint_view(joint, view)
+        joint_lasso(joint, view)
         text_below(view)
 if form.scope != GROUP:
     st.stop()

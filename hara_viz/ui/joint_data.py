@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from hara_viz.analysis.map_values import outcome_words
+from hara_viz.analysis.map_values import colour_domain, outcome_words
+from hara_viz.analysis.signals import SIGNALS
 from hara_viz.backend.credit import default_layer
 from hara_viz.backend.joint_map import JointMap, JointRequest, MapPlace, map_jointly
+from hara_viz.backend.joint_signals import JointSignals
 from hara_viz.components.embedding_map import Colouring
 from hara_viz.errors import HaraError
 from hara_viz.types import GroupKey, Rollout, is_success
@@ -21,7 +23,7 @@ from hara_viz.ui.map_data import no_states
 from hara_viz.ui.map_form import CHECKPOINT, OUTCOME, RUN, MapForm, colour_label
 from hara_viz.ui.series import series_runs
 from hara_viz.ui.side_work import begun, renew_when_done
-from hara_viz.ui.words import inert
+from hara_viz.ui.words import inert, one_line
 
 _MESSAGE = (
     "One map of all these groups is being computed in a process of its own. UMAP of 20,000 points "
@@ -50,6 +52,13 @@ class ShownJoint:
     form: MapForm
     name: str
     """Equal names, equal points."""
+    request: JointRequest
+    """What it answers."""
+
+    def is_here(self, place: int, view: GroupView) -> bool:
+        """Whether a place is the selected group."""
+        there = self.places[place]
+        return there.run_name == view.run_name and there.key == view.key
 
     def rollouts(self) -> dict[tuple[int, int], tuple[Rollout, bool | None]]:
         """By place and sample, the rollouts that have points, with their outcome."""
@@ -87,7 +96,7 @@ def shown_joint(view: GroupView, form: MapForm) -> ShownJoint | None:
         st.warning(inert(f"No map: {error}", 600))
         return None
     name = hashlib.sha256(repr(request).encode()).hexdigest()[:16]
-    return ShownJoint(places, found, form, name)
+    return ShownJoint(places, found, form, name, request)
 
 
 def joint_places(view: GroupView, scope: str) -> tuple[JointPlace, ...]:
@@ -99,15 +108,16 @@ def joint_places(view: GroupView, scope: str) -> tuple[JointPlace, ...]:
     return tuple(sorted(found, key=lambda p: (p.step is not None, p.step or 0, p.run_name)))
 
 
-def joint_colouring(shown: ShownJoint) -> Colouring:
-    """The values of the points and their scale."""
+def joint_colouring(shown: ShownJoint, signals: JointSignals | None) -> Colouring:
+    """The values of the points and their scale; of a signal that is on its way the outcomes."""
     points, name = shown.found.points, shown.form.colour
-    label = colour_label(name)
     numbers = points["place"].tolist()
-    if name == OUTCOME:
-        return _categories(
-            label, outcome_words(points["success"].tolist()), ("right", "wrong", "unscored")
-        )
+    if name in SIGNALS and signals is not None:
+        return _signal(name, signals)
+    if name == OUTCOME or name in SIGNALS:
+        words = outcome_words(points["success"].tolist())
+        return _categories(colour_label(OUTCOME), words, ("right", "wrong", "unscored"))
+    label = colour_label(name)
     if name == CHECKPOINT:
         order = tuple(dict.fromkeys(place.checkpoint for place in shown.places))
         steps = [shown.places[number].step for number in numbers]
@@ -120,6 +130,40 @@ def joint_colouring(shown: ShownJoint) -> Colouring:
     last = [max(lengths[p, s] - 1, 1) for p, s in zip(numbers, points["sample"], strict=True)]
     values = points["token"].to_numpy(float) / np.array(last, float)
     return Colouring(label=label, kind="sequential", values=values, domain=(0.0, 1.0))
+
+
+def _signal(name: str, signals: JointSignals) -> Colouring:
+    values = signals.values[name].astype(float)
+    domain = state.current().bounds or colour_domain(values, SIGNALS[name].signed)
+    kind = "signed" if SIGNALS[name].signed else "sequential"
+    return Colouring(label=SIGNALS[name].label, kind=kind, values=values, domain=domain)
+
+
+def group_title(shown: ShownJoint, place: int) -> str:
+    """What a group is called on the map: its checkpoint, or its question; hostile."""
+    there = shown.places[place]
+    if shown.form.scope != RUN:
+        return there.checkpoint
+    messages = data.group(there.run_name, there.key).rollouts[0].prompt_messages
+    prompt = messages[-1].content if messages else there.key.problem_id
+    step = "" if there.key.global_step is None else f"{there.checkpoint}, "
+    return f"{step}“{one_line(str(prompt), 40)}”"
+
+
+def move_to(shown: ShownJoint, point: int) -> dict[str, object]:
+    """The move that selects a point's token, and with it its group and run."""
+    line = shown.found.points.iloc[point]
+    place = shown.places[int(line["place"])]
+    now = state.current().runs
+    runs = now if place.run_name == now[0] else (place.run_name, *now[1:])
+    return {
+        "runs": runs,
+        "global_step": place.key.global_step,
+        "problem": place.key.problem_id,
+        "group": place.key.group,
+        "sample": int(line["sample"]),
+        "token": int(line["token"]),
+    }
 
 
 def _categories(label: str, words: list[str], order: Sequence[str]) -> Colouring:

@@ -2,34 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import numpy as np
 import streamlit as st
 
+from hara_viz.analysis.signals import SIGNALS
+from hara_viz.backend.joint_marks import JointAtoms
+from hara_viz.backend.joint_seeds import joint_seed_overlaps
+from hara_viz.backend.joint_signals import JointSignals
 from hara_viz.components.embedding_map import MapFrame, MapRollout, encode
 from hara_viz.components.shared.cells import shown_cells
 from hara_viz.ui import data, state
 from hara_viz.ui.bus import heard
 from hara_viz.ui.group_view import GroupView
-from hara_viz.ui.joint_data import ShownJoint, joint_colouring
+from hara_viz.ui.joint_data import ShownJoint, group_title, joint_colouring, move_to
+from hara_viz.ui.joint_layers import (
+    about_atoms,
+    joint_credit,
+    map_atoms,
+    shown_atoms,
+    shown_signals,
+)
+from hara_viz.ui.lasso import MapTexts, is_lassoed, take_lasso, texts_table
 from hara_viz.ui.map_form import RUN, SAME
 from hara_viz.ui.map_paths import take_path
+from hara_viz.ui.map_quality import map_figures
 from hara_viz.ui.map_view import KEY, embedding_map
-from hara_viz.ui.words import inert, number, one_line, percent
+from hara_viz.ui.words import inert
 
 
 def joint_view(shown: ShownJoint, view: GroupView) -> None:
     """The points of all groups, and what was done to get there."""
+    signals, atoms = shown_signals(shown), shown_atoms(shown, view)
     embedding_map(
         key=KEY,
-        data=encode(joint_frame(shown, view)),
+        data=_bytes(_identity(shown, view, signals, atoms), shown, view, signals, atoms),
         on_visit_change=lambda: take_visit(heard(KEY, "visit"), shown),
+        on_lasso_change=lambda: take_lasso(heard(KEY, "lasso")),
         on_path_change=lambda: take_path(heard(KEY, "path"), shown.name),
     )
-    st.caption(" ".join(about_joint(shown)))
-    _figures(shown)
+    said = [*about_joint(shown), *about_atoms(shown, atoms), *about_signals(shown, signals)]
+    st.caption(" ".join(said))
+    found = shown.found
+    map_figures(
+        found.quality,
+        len(found.points),
+        name=shown.name,
+        method=found.projection.method,
+        seeds=joint_seed_overlaps,
+        request=shown.request,
+        among=f"Compared among {found.n_compared:,} points of the fit, evenly over groups.",
+    )
 
 
-def joint_frame(shown: ShownJoint, view: GroupView) -> MapFrame:
+def joint_frame(
+    shown: ShownJoint, view: GroupView, signals: JointSignals | None, atoms: JointAtoms | None
+) -> MapFrame:
     """The frame of a joint map; the rollouts of the selected group are the ones that are here."""
     points = shown.found.points
     rollouts = shown.rollouts()
@@ -43,8 +72,8 @@ def joint_frame(shown: ShownJoint, view: GroupView) -> MapFrame:
                 sample,
                 success,
                 shown_cells(rollout, special[place]),
-                group=_title(shown, place),
-                here=_is_here(shown, place, view),
+                group=group_title(shown, place),
+                here=shown.is_here(place, view),
             )
             for (place, sample), (rollout, success) in rollouts.items()
         ),
@@ -53,12 +82,38 @@ def joint_frame(shown: ShownJoint, view: GroupView) -> MapFrame:
         row=np.array([rows[int(place), int(sample)] for place, sample in names], np.int64),
         token=points["token"].to_numpy(np.int64),
         span=points["n_tokens"].to_numpy(np.int64),
-        colouring=joint_colouring(shown),
+        colouring=joint_colouring(shown, signals),
+        atoms=map_atoms(shown, atoms),
         paths=tuple(
             row
             for (place, sample), row in rows.items()
-            if sample in state.current().paths and _is_here(shown, place, view)
+            if sample in state.current().paths and shown.is_here(place, view)
         ),
+    )
+
+
+def joint_lasso(shown: ShownJoint, view: GroupView) -> None:
+    """The texts in the lasso; nothing while there is none."""
+    if is_lassoed(shown.name):  # telling every point's text takes a while
+        texts_table(joint_texts(shown, view))
+
+
+def joint_texts(shown: ShownJoint, view: GroupView) -> MapTexts:
+    """The points as a lasso tells of them."""
+    points = shown.found.points
+    places = sorted(set(points["place"].tolist()))
+    rollouts = shown.rollouts()
+    titles = {place: group_title(shown, place) for place in places}
+    return MapTexts(
+        name=shown.name,
+        points=points,
+        keys=list(zip(points["place"].tolist(), points["sample"].tolist(), strict=True)),
+        rollouts=rollouts,
+        by_step=shown.form.granularity == "step",
+        groups={name: titles[name[0]] for name in rollouts},
+        here=lambda key: shown.is_here(key[0], view),
+        target=lambda point: move_to(shown, point),
+        view=view,
     )
 
 
@@ -67,20 +122,25 @@ def take_visit(said: object, shown: ShownJoint) -> None:
     if not isinstance(said, dict) or said.get("name") != shown.name:
         return
     point = said.get("point")
-    if type(point) is not int or not 0 <= point < len(shown.found.points):
-        return
-    line = shown.found.points.iloc[point]
-    place = shown.places[int(line["place"])]
-    now = state.current().runs
-    if place.run_name != now[0]:
-        state.update(runs=(place.run_name, *now[1:]))
-    state.update(
-        global_step=place.key.global_step,
-        problem=place.key.problem_id,
-        group=place.key.group,
-        sample=int(line["sample"]),
-        token=int(line["token"]),
-    )
+    if type(point) is int and 0 <= point < len(shown.found.points):
+        state.update(**move_to(shown, point))
+
+
+def about_signals(shown: ShownJoint, signals: JointSignals | None) -> list[str]:
+    """For how many points a signal is unknown, and why. Pure."""
+    name = shown.form.colour
+    if signals is None or name not in SIGNALS:
+        return []
+    unknown = int(np.isnan(signals.values[name]).sum())
+    said = [f"{SIGNALS[name].label} is unknown for {unknown:,} points."] if unknown else []
+    if unknown == len(signals.values[name]) and SIGNALS[name].missing:
+        said.append(inert(SIGNALS[name].missing, 300))
+    if signals.n_refused:
+        said.append(
+            f"The credit of {signals.n_refused} groups cannot be computed as it is set; their "
+            "novelty and weights are unknown."
+        )
+    return said
 
 
 def about_joint(shown: ShownJoint) -> list[str]:
@@ -108,36 +168,33 @@ def about_joint(shown: ShownJoint) -> list[str]:
             "basis from one checkpoint to the next shows as distance."
         )
     said += [f"{inert(note)}." for note in found.notes]
-    said.append("Click a point of another group to go there. Atoms are drawn for single groups.")
+    said.append("Click a point of another group to go there.")
     return said
 
 
-def _figures(shown: ShownJoint) -> None:
-    found = shown.found.quality
-    trust, kept, points = st.columns(3, gap="small")
-    among = f"Compared among {shown.found.n_compared:,} points of the fit, evenly over groups."
-    trust.metric(
-        "Trustworthiness", "unknown" if found is None else number(found.trustworthiness), help=among
-    )
-    kept.metric(
-        "Neighbours kept", "unknown" if found is None else percent(found.overlap), help=among
-    )
-    points.metric("Points", f"{len(shown.found.points):,}")
+def _identity(
+    shown: ShownJoint,
+    view: GroupView,
+    signals: JointSignals | None,
+    atoms: JointAtoms | None,
+) -> tuple[Hashable, ...]:
+    """Equal ones, equal frames."""
+    selection = state.current()
+    credit = joint_credit(shown) if signals is not None or atoms is not None else None
+    here = (view.run_name, view.key, selection.paths)
+    return (shown.name, shown.form.colour, signals is None, shown.form.atoms, atoms is None,
+            credit, selection.bounds, here)  # fmt: skip
 
 
-def _title(shown: ShownJoint, place: int) -> str:
-    there = shown.places[place]
-    if shown.form.scope != RUN:
-        return there.checkpoint
-    messages = data.group(there.run_name, there.key).rollouts[0].prompt_messages
-    prompt = messages[-1].content if messages else there.key.problem_id
-    step = "" if there.key.global_step is None else f"{there.checkpoint}, "
-    return f"{step}“{one_line(str(prompt), 40)}”"
-
-
-def _is_here(shown: ShownJoint, place: int, view: GroupView) -> bool:
-    there = shown.places[place]
-    return there.run_name == view.run_name and there.key == view.key
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _bytes(
+    identity: tuple[Hashable, ...],
+    _shown: ShownJoint,
+    _view: GroupView,
+    _signals: JointSignals | None,
+    _atoms: JointAtoms | None,
+) -> bytes:
+    return encode(joint_frame(_shown, _view, _signals, _atoms))
 
 
 def _special(run_name: str) -> tuple[int, ...]:

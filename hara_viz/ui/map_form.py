@@ -26,6 +26,8 @@ _SCOPES = {
     CHECKPOINTS: "this problem, all checkpoints",
     RUN: "all groups of the run",
 }
+NO_ATOMS, OWN_ATOMS, ALL_ATOMS = "none", "own", "all"
+_ATOMS = {NO_ATOMS: "none", OWN_ATOMS: "of the selected group", ALL_ATOMS: "of all groups"}
 _COLOUR, _FORM = "hara.map_colour", "hara.map_form"
 _METHODS = {"umap": "UMAP", "pca": "PCA"}
 _POINTS = {"token": "Tokens", "step": "Reasoning steps"}
@@ -41,6 +43,7 @@ _DEFAULTS: dict[str, Any] = {
     "seed": 0,
     "cap": 3000,
     "supervised": False,
+    "atoms": OWN_ATOMS,
 }
 
 
@@ -56,6 +59,8 @@ class MapForm:
     """Name of a signal, or OUTCOME, ROLLOUT, POSITION, CHECKPOINT."""
     scope: str
     """GROUP, SAME, CHECKPOINTS or RUN."""
+    atoms: str
+    """Whose atoms lie on a map of several groups: NO_ATOMS, OWN_ATOMS or ALL_ATOMS."""
     text: SeriesText | None
     """Who has read the group's text, in the scope SAME."""
 
@@ -84,7 +89,7 @@ def map_form(view: GroupView) -> MapForm:
         _joint_colour_box() if is_joint else _colour_box(view)
     more, paths = st.columns([5, 2], gap="small")
     with more.expander("Advanced"):
-        _advanced()
+        _advanced(is_joint=is_joint)
     with paths:
         paths_box(view, disabled=chosen == GROUP and _value("dimensions") == 3)
     value = _value
@@ -102,6 +107,7 @@ def map_form(view: GroupView) -> MapForm:
         supervised=bool(value("supervised")) and value("method") == "umap" and chosen == GROUP,
         colour=_joint_colour() if is_joint else _colour(view),
         scope=chosen,
+        atoms=value("atoms"),
         text=text,
     )
 
@@ -115,12 +121,15 @@ def colour_label(name: str) -> str:
     return _EXTRA.get(name) or _JOINT.get(name) or SIGNALS[name].label
 
 
-def _advanced() -> None:
+def _advanced(*, is_joint: bool) -> None:
     off = _value("method") != "umap"
     left, middle, right = st.columns(3, gap="small")
     with left:
         _choice("metric", ["cosine", "euclidean"], "Metric", {})
-        _choice("cap", list(_CAPS), "Points at most", {})
+        if is_joint:
+            _choice("atoms", list(_ATOMS), "Barycenter atoms", _ATOMS)
+        else:
+            _choice("cap", list(_CAPS), "Points at most", {})
     with middle:
         _number("n_neighbors", "Neighbours (n_neighbors)", 2, 200, 1, disabled=off)
         _number("min_dist", "Least distance (min_dist)", 0.0, 1.0, 0.05, disabled=off)
@@ -160,12 +169,12 @@ def _colour(view: GroupView) -> str:
 
 
 def _joint_colour_box() -> None:
-    """Signals belong to the credit of one group; a map of many is coloured by what all have."""
+    """Of a map of many groups; which signals they have is known once they were computed."""
     key = "map.joint_colour"
     show(key, _joint_colour())
     st.selectbox(
         "Colour by",
-        list(_JOINT),
+        [*_JOINT, *SIGNALS],
         key=key,
         format_func=colour_label,
         on_change=_keep,

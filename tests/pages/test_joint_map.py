@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from hara_viz.backend.credit import GroupCredit, credit_group
 from hara_viz.components.embedding_map import MapFrame, decode
+from hara_viz.credit import CreditConfig
 from hara_viz.store import open_run
 from hara_viz.ui import map_form
 from hara_viz.ui.data import RunSummary
 from hara_viz.ui.series import series_runs
 from tests.compared_runs import LAYER, write_compared
 from tests.small_runs import PENS
-from tests.ui.apptest import checked, component, open_app, selection, shown_text, trigger
+from tests.ui.apptest import (
+    checked,
+    click_row,
+    component,
+    open_app,
+    plain,
+    selection,
+    shown_text,
+    table,
+    table_of,
+    trigger,
+)
 
 PAGE = "pages/embedding.py"
 LINK = {"run": "late", "problem": PENS.problem_id}
@@ -51,6 +65,16 @@ def mapped(scope: str, link: dict[str, str] = LINK) -> tuple[Any, MapFrame]:
         time.sleep(0.3)
         checked(at.run())
     return at, decode(component(at, "map").bytes)
+
+
+def settled(at: Any, done: Callable[[MapFrame], bool]) -> MapFrame:
+    """The frame once what the side process works on has come."""
+    deadline = time.monotonic() + 120
+    while not done(frame := decode(component(at, "map").bytes)):
+        assert time.monotonic() < deadline, shown_text(at)
+        time.sleep(0.3)
+        checked(at.run())
+    return frame
 
 
 def test_a_problem_under_all_checkpoints_is_one_map_coloured_by_them(folder: Path) -> None:
@@ -114,3 +138,103 @@ def test_paths_are_those_of_the_selected_group() -> None:
     assert [(rollout.sample, rollout.here) for rollout in drawn] == [(1, True), (2, True)]
     trigger(at, "map", "path", {"name": frame.name, "sample": 2})
     assert selection(at).paths == (1,)
+
+
+def credits(folder: Path, run: str) -> list[GroupCredit]:
+    opened = open_run(folder / run)
+    return [credit_group(opened, key, CreditConfig(), LAYER) for key in opened.keys()]  # noqa: SIM118
+
+
+def test_atoms_of_the_selected_group_or_of_all(folder: Path) -> None:
+    at, _ = mapped("run")
+    frame = settled(at, lambda frame: bool(frame.atoms))
+    found = credits(folder, "late")
+    sizes = [sum(len(o.plans[0][0]) for o in c.credit.outcomes if o.plans) for c in found]
+    own = next(i for i, c in enumerate(found) if c.group.key.problem_id == PENS.problem_id)
+    assert len(frame.atoms) == sizes[own]
+    assert {atom.group for atom in frame.atoms} == {
+        rollout.group for rollout in frame.rollouts if rollout.here
+    }
+    words = {"".join(c.text for c in r.cells).lower() for r in frame.rollouts if r.here}
+    for atom in frame.atoms:
+        said = [word for word in atom.text.lower().split(" / ") if word != "␣"]
+        assert all(any(word in text for text in words) for word in said)
+    assert f"Diamonds: {sizes[own]} barycenter atoms of the selected group" in shown_text(at)
+    assert "placed by PCA's axes" in shown_text(at)
+
+    checked(at.selectbox(key="map.atoms").select("all").run())
+    frame = settled(at, lambda frame: len(frame.atoms) > sizes[own])
+    assert len(frame.atoms) == sum(sizes)
+    checked(at.selectbox(key="map.atoms").select("none").run())
+    assert decode(component(at, "map").bytes).atoms == ()
+
+
+def test_any_signal_is_a_colour_and_unknown_stays_unknown(folder: Path) -> None:
+    at, before = mapped("run")
+    checked(at.selectbox(key="map.joint_colour").select("novelty").run())
+    frame = settled(at, lambda frame: frame.colouring.label == "Novelty")
+    assert frame.name == before.name
+    np.testing.assert_array_equal(frame.x, before.x)
+    expected = np.concatenate([c.credit.novelty.numpy() for c in credits(folder, "late")])
+    known = ~np.isnan(frame.colouring.values)
+    np.testing.assert_allclose(frame.colouring.values[known], expected[known], rtol=1e-4)
+    assert not expected[~known].any(), "where credit holds zeros for nothing to compare with"
+    n_unknown = int((~known).sum())
+    assert n_unknown and f"Novelty is unknown for {n_unknown} points" in shown_text(at)
+    domain = frame.colouring.domain
+    assert domain is not None
+    np.testing.assert_allclose(domain, np.quantile(expected[known], [0.02, 0.98]), rtol=1e-4)
+    checked(at.selectbox(key="map.joint_colour").select("weight").run())
+    frame = settled(at, lambda frame: frame.colouring.label == "Weight − 1")
+    low, high = frame.colouring.domain or (0, 0)
+    assert frame.colouring.kind == "signed" and low == -high
+
+
+def test_a_lasso_over_groups_tells_whose_texts_they_are_and_leads_there() -> None:
+    at, frame = mapped("checkpoints")
+    here = [i for i, row in enumerate(frame.row) if frame.rollouts[row].here]
+    there = [i for i, row in enumerate(frame.row) if not frame.rollouts[row].here]
+    chosen = [there[0], there[5], here[7]]
+    trigger(at, "map", "lasso", {"name": frame.name, "points": chosen})
+    shown = table(at, "lasso.table")
+    rollouts = [frame.rollouts[frame.row[i]] for i in chosen]
+    assert list(shown["group"]) == ["step 0", "step 0", "step 10"]
+    assert list(shown["rollout"]) == [rollout.sample for rollout in rollouts]
+    assert sum(table_of(at, "reasoning step")["points in it"].tolist()) == 3
+    label = at.button(key="among.open").label
+    assert plain(label) == "Show 1 rollout alone on Rollouts", "of the selected group alone"
+    click_row(at, "lasso.table", 1)
+    moved = selection(at)
+    assert (moved.run, moved.sample, moved.token) == (
+        "early", rollouts[1].sample, int(frame.token[there[5]])
+    )  # fmt: skip
+
+
+def test_figures_stand_beside_it() -> None:
+    at, frame = mapped("run")
+    labels = ["Trustworthiness", "Neighbours kept", "Other seeds", "Points"]
+    assert [m.label for m in at.metric] == labels
+    assert [m.value for m in at.metric][2:] == ["same map", str(len(frame.x))]
+
+
+@pytest.mark.slow
+def test_a_umap_of_many_groups_is_drawn_with_other_seeds_on_request() -> None:
+    at = open_app(LINK, page=PAGE)
+    checked(at.selectbox(key="map.scope").select("run").run())
+    checked(at.selectbox(key="map.method").select("umap").run())
+    deadline = time.monotonic() + 240
+    while "UMAP of" not in shown_text(at):
+        assert time.monotonic() < deadline, shown_text(at)
+        time.sleep(1)
+        checked(at.run())
+    # The first map makes the folder it is kept in, so the run looks changed, and it is read back.
+    while not at.get("bidi_component") or "Diamonds" not in shown_text(at):
+        assert time.monotonic() < deadline, shown_text(at)
+        time.sleep(0.3)
+        checked(at.run())
+    assert decode(component(at, "map").bytes).atoms
+    assert "weighted mean of the places of the 5 states nearest" in shown_text(at)
+    checked(at.button(key="map.seeds").click().run(timeout=240))
+    (seeds,) = [m.value for m in at.metric if m.label == "Other seeds"]
+    shares = [int(part.split()[0]) for part in seeds.split(" · ")]
+    assert len(shares) == 2 and all(10 < share <= 100 for share in shares)

@@ -83,12 +83,6 @@ export class EmbeddingMap {
     for (const [name, button] of Object.entries(this.buttons))
       button.setAttribute("aria-pressed", String(this.local[name]));
     this.buttons.atoms.hidden = !this.frame?.atoms.length;
-    this.buttons.lasso.hidden = !this.hasLasso;
-  }
-
-  // What a lasso chose is told from the texts of the selected group.
-  get hasLasso() {
-    return Boolean(this.frame?.rollouts.every(({ here }) => here));
   }
 
   listen() {
@@ -139,8 +133,8 @@ export class EmbeddingMap {
     if (!same || places) this.grid = new PointGrid(frame.x, frame.y);
     if (!same) {
       this.camera = null;
-      this.encircle(this.hasLasso ? keptLasso(frame) : []);
-    }
+      this.encircle(keptLasso(frame));
+    } else if (this.chosen) tellLasso(frame, [...this.chosen]); // perhaps for another group
     this.order = drawingOrder(frame.colour, frame.value);
     this.canvas.setAttribute("aria-label", `Map of ${frame.n} points, coloured by ${frame.colour.label}. Arrow keys move along the selected rollout.`);
     this.readTheme();
@@ -263,7 +257,7 @@ export class EmbeddingMap {
       );
     else
       this.picked.replaceChildren(
-        dim(`Click a point to see it in its text, with ctrl for the path of its rollout. Drag to move, ctrl + wheel to zoom${this.hasLasso ? ", shift + drag to draw around several" : ""}.`),
+        dim("Click a point to see it in its text, with ctrl for the path of its rollout. Drag to move, ctrl + wheel to zoom, shift + drag to draw around several."),
       );
     Object.assign(this.root.dataset, {
       sample: sample ?? "",
@@ -307,7 +301,7 @@ export class EmbeddingMap {
   onPress(event) {
     if (event.button !== 0 || !this.frame) return;
     const at = this.pixelOf(event);
-    const lasso = this.hasLasso && (this.local.lasso || event.shiftKey);
+    const lasso = this.local.lasso || event.shiftKey;
     this.drag = { at, camera: this.camera, lasso, moved: false };
     if (lasso) this.lasso = [at];
     this.canvas.setPointerCapture(event.pointerId);

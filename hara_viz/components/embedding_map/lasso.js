@@ -1,12 +1,14 @@
 // What was drawn around, told to the other views of the page: CustomEvent("hara:lasso", {detail:
-// {tokens: [[sample, first token, past the last], ...]}}), empty for none. It is kept in
+// {tokens: [[sample, first token, past the last], ...]}}), empty for none. Of a map of several groups
+// the selected one's are told, the others' texts are not on the page. All of it is kept in
 // `window.haraLasso`, so that a map that is left and opened again shows what Python still lists.
 
 export function tellLasso(frame, points) {
-  const tokens = points.map((i) => {
-    const { sample } = frame.rollouts[frame.row[i]];
-    return [sample, frame.token[i], frame.token[i] + frame.span[i]];
-  });
+  const tokens = [];
+  for (const i of points) {
+    const { sample, here } = frame.rollouts[frame.row[i]];
+    if (here) tokens.push([sample, frame.token[i], frame.token[i] + frame.span[i]]);
+  }
   say({ name: frame.name, points, tokens });
 }
 
