@@ -196,14 +196,14 @@ def test_a_lasso_over_groups_tells_whose_texts_they_are_and_leads_there() -> Non
     there = [i for i, row in enumerate(frame.row) if not frame.rollouts[row].here]
     chosen = [there[0], there[5], here[7]]
     trigger(at, "map", "lasso", {"name": frame.name, "points": chosen})
-    shown = table(at, "lasso.table")
+    shown = table(at, "lasso.groups")
     rollouts = [frame.rollouts[frame.row[i]] for i in chosen]
     assert list(shown["group"]) == ["step 0", "step 0", "step 10"]
     assert list(shown["rollout"]) == [rollout.sample for rollout in rollouts]
     assert sum(table_of(at, "reasoning step")["points in it"].tolist()) == 3
     label = at.button(key="among.open").label
     assert plain(label) == "Show 1 rollout alone on Rollouts", "of the selected group alone"
-    click_row(at, "lasso.table", 1)
+    click_row(at, "lasso.groups", 1)
     moved = selection(at)
     assert (moved.run, moved.sample, moved.token) == (
         "early", rollouts[1].sample, int(frame.token[there[5]])
