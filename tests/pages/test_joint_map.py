@@ -202,7 +202,7 @@ def test_a_lasso_over_groups_tells_whose_texts_they_are_and_leads_there() -> Non
     assert list(shown["rollout"]) == [rollout.sample for rollout in rollouts]
     assert sum(table_of(at, "reasoning step")["points in it"].tolist()) == 3
     label = at.button(key="among.open").label
-    assert plain(label) == "Show 1 rollout alone on Rollouts", "of the selected group alone"
+    assert plain(label) == f"Show it alone: rollout {rollouts[2].sample}", "of the selected group"
     click_row(at, "lasso.groups", 1)
     moved = selection(at)
     assert (moved.run, moved.sample, moved.token) == (
