@@ -15,8 +15,12 @@ _CATEGORIES = (
     "#3b82c4", "#dd7a2b", "#2f9e76", "#c45fa0", "#b39a1e", "#6a5acd", "#20a4b5", "#c4453b",
     "#7a8b2c", "#8d6e63", "#5677fc", "#e58fb1", "#4f9d3b", "#a05ad0", "#d0a15a", "#607d8b",
 )  # fmt: skip
-_SEQUENTIAL = ["#8fb4da", "#4583c4", "#7a4fa3", "#b5426f", "#e0723c"]
-_SIGNED = ["#1d5fae", "#6ea5dd", "#9aa2ad", "#f0a868", "#b65a0c"]
+# The token heatmap's scales, so that a value looks alike in the text, on the canvas and in space;
+# where the text shows the bare page through, a point is a neutral grey.
+_NEUTRAL = "#c3c9d2"
+_SEQUENTIAL = [_NEUTRAL, "#fdf0c2", "#fbd189", "#f5a968", "#ea8067"]
+_SIGNED = ["#6ba3dc", "#a5c8ec", "#dbe8f7", _NEUTRAL, "#fbe3c8", "#f6bd85", "#ec9450"]
+_EDGE = "#4a5566"  # around a point: pale ones are seen
 
 
 def safe_text(text: str) -> str:
@@ -92,7 +96,7 @@ def _cloud(
 ) -> go.Scatter3d:
     chosen = points.iloc[own]
     if "colorscale" in marker:
-        marker = {**marker, "size": 3.5, "opacity": 0.9}
+        marker = {**marker, "opacity": 0.9, "line": {"width": 1, "color": _EDGE}}
     return go.Scatter3d(
         x=chosen["x"],
         y=chosen["y"],
