@@ -32,7 +32,7 @@ def similar_tokens(
     """In each sibling rollout the token most like `token` of `row`, the most similar ones first.
 
     Works through a block of tokens at a time: the states of a large group are mapped from disk and
-    never brought to full precision whole.
+    never brought to full precision whole. Siblings without a finite cosine are left out.
 
     Args:
         states: of all rollouts of the group, packed.
@@ -53,12 +53,15 @@ def similar_tokens(
         if other == row or begin == end:
             continue
         best = int(likeness[begin:end].argmax())
-        found.append(SimilarToken(other, best, float(likeness[begin + best])))
+        if np.isfinite(likeness[begin + best]):
+            found.append(SimilarToken(other, best, float(likeness[begin + best])))
     return tuple(sorted(found, key=lambda match: -match.similarity)[:top])
 
 
 def _cosines(states: torch.Tensor, place: int) -> NDArray[np.float32]:
     """Cosine of every row of `states` [N, D] with that at `place`; a zero vector is like nothing.
+
+    −inf where either is not finite, since it overflowed in its model.
 
     Few calls on large blocks: each may have to wait for the interpreter's lock in a busy server.
     """
@@ -68,4 +71,5 @@ def _cosines(states: torch.Tensor, place: int) -> NDArray[np.float32]:
         exact = block.float()
         norms = torch.linalg.vector_norm(exact, dim=1).clamp_min_(1e-12)
         found.append((exact @ direction).div_(norms))
-    return torch.cat(found).numpy()
+    cosines = torch.cat(found)
+    return cosines.masked_fill_(~cosines.isfinite(), -torch.inf).numpy()

@@ -46,6 +46,13 @@ def test_a_zero_state_is_like_nothing() -> None:
     assert similar_tokens(states, 0, 0) == ((1, 0, 0.0),)
 
 
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_state_that_overflowed_is_like_none_and_hides_none(bad: float) -> None:
+    states = states_of([[1.0, 0.0], [bad, 0.0]], [[bad, 1.0], [0.0, 3.0]], [[bad, bad]])
+    assert similar_tokens(states, 0, 0) == ((1, 1, 0.0),)
+    assert similar_tokens(states, 0, 1) == ()
+
+
 def test_a_token_that_is_not_there() -> None:
     with pytest.raises(InvalidInputError, match="rollout 1 has 1 tokens"):
         similar_tokens(states_of([[1.0, 0.0]], [[1.0, 1.0]]), 1, 1)
