@@ -1,7 +1,7 @@
 """HarA-Viz: see, token by token, where the credit of an RLVR rollout goes and why.
 
-A trainer imports `hara_viz.credit` and needs torch alone. Nothing heavy is loaded before it is
-asked for. A notebook starts with `hara_viz.open_run(path)`.
+A trainer imports `hara_viz.credit` and needs torch and numba alone. Nothing heavy is loaded before
+it is asked for. A notebook starts with `hara_viz.open_run(path)`.
 """
 
 from typing import TYPE_CHECKING, Any
