@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
@@ -37,7 +38,8 @@ def descend_compiled(
 
     from hara_viz.ot.compiled_steps import FAR, STARVED, descend  # Numba takes a while to load
 
-    given = [v.contiguous().numpy() for v in (scaled, potentials, mass, weights, tolerance)]
+    inputs = (scaled, potentials, mass, weights, tolerance)
+    given = [values.detach().contiguous().numpy() for values in inputs]
     # Made by NumPy: going this way costs a third of going the other.
     plans, ends, errors = (np.empty_like(given[i]) for i in (0, 1, 4))
     counts = np.empty((len(scaled), 3), np.int64)
@@ -51,7 +53,7 @@ def descend_compiled(
     if n_threads == 1 or scaled.numel() < _LEAST_SHARED:
         run(slice(None))
     else:
-        list(_threads(n_threads).map(run, _shares(len(scaled), 2 * n_threads)))
+        list(_threads(n_threads, os.getpid()).map(run, _shares(len(scaled), 2 * n_threads)))
     sweeps, steps, _ = counts.max(0).tolist()
     starved, far = (np.flatnonzero(counts[:, 2] == end) for end in (STARVED, FAR))
     found = [torch.from_numpy(values) for values in (plans, ends, errors, starved, far)]
@@ -64,5 +66,6 @@ def _shares(n_rows: int, n_shares: int) -> list[slice]:
 
 
 @cache
-def _threads(count: int) -> ThreadPoolExecutor:
+def _threads(count: int, process: int) -> ThreadPoolExecutor:
+    """A pool of this process: threads do not live on in a fork."""
     return ThreadPoolExecutor(count, thread_name_prefix="hara-descent")
