@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
+import pytest
+
 from hara_viz.importers import Tokenizer
+from hara_viz.importers.foreign import Place
+from hara_viz.importers.formats import verifiers
 from hara_viz.types import Finish, Message
 from tests.importers.conftest import Imported, rewards
 from tests.importers.dumps import OTHER, QUESTION, RIGHT, WRONG, chat, said, write_lines
@@ -39,6 +43,22 @@ def test_early_prime_rl_rollouts_have_their_step_in_the_path(
     report, groups = imported(tmp_path)
     assert report.steps == (2, 10)
     assert groups[0].rollouts[0].split == "train"
+
+
+@pytest.mark.parametrize(
+    ("path", "split"),
+    [
+        ("evals/m/1/results.jsonl", "eval"),
+        ("training/eval/results.jsonl", "eval"),
+        ("rollouts/train_rollouts.jsonl", "train"),
+        ("constraints/results.jsonl", None),
+        ("retrieval/medieval.jsonl", None),
+    ],
+)
+def test_the_split_is_a_word_of_the_path_not_a_part_of_one(path: str, split: str | None) -> None:
+    record = {"example_id": 1, "prompt": chat(QUESTION), "completion": said(RIGHT), "reward": 1.0}
+    (rollout,) = verifiers.read(record, Place(PurePath(path), 1, {}))
+    assert rollout.split == split
 
 
 def test_skyrl_keeps_its_special_tokens(

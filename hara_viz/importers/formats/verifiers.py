@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from pathlib import PurePath
 
 from hara_viz.importers.foreign import ForeignRollout, Format, Grouping, Place, Record
 from hara_viz.importers.values import first_gold, label, number, step_in, text_or_messages
 from hara_viz.types import Finish
+
+# As verifiers and prime-rl name their files and folders; a word of its own, so that
+# "constraints" or "retrieval" say nothing.
+_SPLITS = {
+    "train": "train",
+    "training": "train",
+    "eval": "eval",
+    "evals": "eval",
+    "evaluation": "eval",
+}
 
 
 def recognises(record: Record, place: Place) -> bool:
@@ -24,7 +36,7 @@ def read(record: Record, place: Place) -> Iterable[ForeignRollout]:
         prompt=text_or_messages(record.get("prompt"), "prompt"),
         completion=text_or_messages(record.get("completion"), "completion"),
         global_step=step_in(place.path),
-        split=next((name for name in ("train", "eval") if name in str(place.path)), None),
+        split=_split(place.path),
         group_id=label(record.get("example_id")),
         source_id=label(record.get("example_id")),
         gold=first_gold(record) or (first_gold(info) if isinstance(info, Mapping) else None),
@@ -33,6 +45,15 @@ def read(record: Record, place: Place) -> Iterable[ForeignRollout]:
         finish=_finish(record),
         error=str(error)[:300] if error else None,
     )
+
+
+def _split(path: PurePath) -> str | None:
+    """By a word in the name of the file or of a folder above it, the nearest one."""
+    for name in reversed(path.parts):
+        for word in re.findall("[a-z]+", name.lower()):
+            if word in _SPLITS:
+                return _SPLITS[word]
+    return None
 
 
 def _finish(record: Record) -> Finish:
