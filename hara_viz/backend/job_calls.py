@@ -45,7 +45,8 @@ def states(
             raise UnsafeError(f"{name} is on, and jobs run no foreign code; use `hara-viz states`")
     if options.get("roots") is not None:
         options["roots"] = [Path(root) for root in options["roots"]]
-    return fill_states(open_run(run), model, tuple(layers), report=report, **options).fingerprint
+    filled = fill_states(open_run(run), model, tuple(layers), report=report, **options)
+    return filled.checkpoint.fingerprint
 
 
 def import_dumps(report: Report, **arguments: Any) -> str:

@@ -6,14 +6,17 @@ With another one the same text is seen through other eyes; `log_ratio` is the di
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from hara_viz.backend.projected_states import check_size, project_layer
 from hara_viz.backend.state_choice import StateChoice
+from hara_viz.backend.too_long import Unread, too_long
 from hara_viz.errors import InvalidInputError, MissingInputError
 from hara_viz.models import Completion, Policy, TeacherForced, load_policy, teacher_force
 from hara_viz.store import Reading, ReadingWriter, Run
@@ -27,6 +30,18 @@ from hara_viz.types import (
     RolloutGroup,
     ignore_progress,
 )
+
+
+class StatesFilled(NamedTuple):
+    """What came of `fill_states`."""
+
+    checkpoint: CheckpointInfo
+    """Who read; `log_ratio` and `Run.load_readings` take its fingerprint."""
+    most: int | None
+    """Tokens that it reads at most; None: no limit."""
+    unread: Unread
+    """Rollouts that are longer than that: their log-probabilities are NaN, and of their groups no
+    states are kept, since a barycenter of the others alone would mislead."""
 
 
 def fill_states(
@@ -44,10 +59,11 @@ def fill_states(
     trust_remote_code: bool = False,
     allow_pickle: bool = False,
     report: Report = ignore_progress,
-) -> CheckpointInfo:
+) -> StatesFilled:
     """Read all completions of a run and keep states, log-probabilities and entropies.
 
     What the run has already is not read again, so an interrupted call goes on where it stopped.
+    Rollouts that are longer than the checkpoint reads are left out.
 
     Args:
         run: an open run.
@@ -65,12 +81,10 @@ def fill_states(
         allow_pickle: read pickled weights, as tensors alone.
         report: hears of progress in tokens.
 
-    Returns:
-        The checkpoint that read; `log_ratio` and `Run.load_readings` take its fingerprint.
-
     Raises:
         InvalidInputError: the run's prompts are not known as ids, or its tokens are not this
-            checkpoint's, or a layer does not exist, or `states` is no choice.
+            checkpoint's, or all rollouts are too long for it, or a layer does not exist, or
+            `states` is no choice.
         ModelError: the checkpoint cannot be loaded or run.
     """
     choice = StateChoice.parse(states)
@@ -91,18 +105,20 @@ def fill_states(
     chosen = policy.resolve_layers(layers) if layers and choice.kind != "none" else ()
     if project is not None:
         check_size(project, policy.info.hidden_size)
-    with ReadingWriter(run.path, policy.info, chosen, keep=_kept(run, choice)) as writer:
-        meter = _Meter(run, writer.missing_parts, report)
+    unread = too_long(run, policy.max_positions)
+    kept = _kept(run, choice) - {key for key, _ in unread}
+    with ReadingWriter(run.path, policy.info, chosen, keep=kept) as writer:
+        meter = _Meter(run, writer.missing_parts, len(unread), report)
         for part in writer.missing_parts:
             groups = run.load_part(part)
-            forced = _read(policy, groups, chosen, meter.hear)
+            forced = _read(policy, groups, chosen, unread, meter.hear)
             found = forced.states
             if project is not None:
                 found = tuple(project_layer(layer, project) for layer in found)
-            writer.write_part(part, groups, _readings(forced), found)
+            writer.write_part(part, groups, _readings(forced, groups), found)
             meter.close_part(part)
         writer.finish()
-    return policy.info
+    return StatesFilled(policy.info, policy.max_positions, unread)
 
 
 def log_ratio(run: Run, key: GroupKey, source: str) -> Tensor:
@@ -151,13 +167,23 @@ def _kept(run: Run, choice: StateChoice) -> frozenset[GroupKey]:
 
 
 def _read(
-    policy: Policy, groups: Sequence[RolloutGroup], layers: Sequence[int], report: Report
+    policy: Policy,
+    groups: Sequence[RolloutGroup],
+    layers: Sequence[int],
+    unread: Unread,
+    report: Report,
 ) -> TeacherForced:
     rollouts = [rollout for group in groups for rollout in group.rollouts]
+    pairs = [
+        ((rollout.prompt_ids or ())[:1], ())
+        if (rollout.key, rollout.sample) in unread
+        else (prompt_of(rollout), rollout.completion_ids)
+        for rollout in rollouts
+    ]
     return teacher_force(
         policy,
-        [prompt_of(rollout) for rollout in rollouts],
-        [rollout.completion_ids for rollout in rollouts],
+        [prompt for prompt, _ in pairs],
+        [completion for _, completion in pairs],
         layers,
         report=report,
     )
@@ -192,11 +218,15 @@ def packed_states(
     )
 
 
-def _readings(forced: TeacherForced) -> list[Reading]:
-    return [
-        Reading(tuple(logprobs.tolist()), tuple(entropy.tolist()))
-        for logprobs, entropy in zip(forced.logprobs, forced.entropy, strict=True)
-    ]
+def _readings(forced: TeacherForced, groups: Sequence[RolloutGroup]) -> list[Reading]:
+    rollouts = [rollout for group in groups for rollout in group.rollouts]
+    found = []
+    for rollout, logprobs, entropy in zip(rollouts, forced.logprobs, forced.entropy, strict=True):
+        unknown = (math.nan,) * len(rollout.completion_ids)
+        is_read = len(logprobs) == len(unknown)
+        values = (logprobs.tolist(), entropy.tolist()) if is_read else (unknown, unknown)
+        found.append(Reading(*map(tuple, values)))
+    return found
 
 
 def _check_prompts(run: Run) -> None:
@@ -223,7 +253,8 @@ def _check_tokenizer(run: Run, reader: CheckpointInfo) -> None:
 class _Meter:
     """Progress over all parts, from that of each."""
 
-    def __init__(self, run: Run, parts: Sequence[str], report: Report) -> None:
+    def __init__(self, run: Run, parts: Sequence[str], n_unread: int, report: Report) -> None:
+        self.figures = {"too long to read": n_unread} if n_unread else {}
         places = [run.place(key) for key in run.keys()]  # noqa: SIM118 (a run is no dict)
         self.tokens = {part: 0 for part in parts}
         for place in places:
@@ -241,4 +272,8 @@ class _Meter:
         self._tell(self.done)
 
     def _tell(self, done: int) -> None:
-        self.report(Progress(stage="reading", done=done, total=self.total, unit="tokens"))
+        self.report(
+            Progress(
+                stage="reading", done=done, total=self.total, unit="tokens", figures=self.figures
+            )
+        )

@@ -52,7 +52,7 @@ def states(
     chosen = () if layers == "none" else whole_numbers("layers", layers)
     opened = open_run(run)
     with say_how_to_go_on("the parts read so far"), progress_bar() as report:
-        reader = fill_states(
+        filled = fill_states(
             opened,
             model,
             chosen,
@@ -66,4 +66,11 @@ def states(
             allow_pickle=allow_pickle,
             report=report,
         )
+    reader, unread = filled.checkpoint, filled.unread
     typer.echo(f"{run} was read by {reader.path} ({reader.fingerprint[:8]})")
+    if unread:
+        n_groups = len({key for key, _ in unread})
+        typer.echo(
+            f"{len(unread)} rollouts were left out: with their prompts they are longer than the "
+            f"{filled.most} tokens that it reads; no states are kept of their {n_groups} groups"
+        )

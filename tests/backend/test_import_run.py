@@ -52,7 +52,7 @@ def test_an_imported_run_is_a_run(dump: Path, tmp_path: Path, tiny_policy_dir: P
     )
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["a"]
 
-    reader = fill_states(run, model, device="cpu")
+    reader = fill_states(run, model, device="cpu").checkpoint
     run = open_run(out)
     assert run.layers == (reader.n_layers,)
     key = run.keys()[0]
