@@ -40,10 +40,12 @@ def descend_compiled(
 
     inputs = (scaled, potentials, mass, weights, tolerance)
     given = [values.detach().contiguous().numpy() for values in inputs]
+    # Made by torch, which aligns it: what a product rounds to hangs on that.
+    plans = torch.empty(scaled.shape, dtype=scaled.dtype)
     # Made by NumPy: going this way costs a third of going the other.
-    plans, ends, errors = (np.empty_like(given[i]) for i in (0, 1, 4))
+    ends, errors = np.empty_like(given[1]), np.empty_like(given[4])
     counts = np.empty((len(scaled), 3), np.int64)
-    arrays = (*given, plans, ends, errors, counts)
+    arrays = (*given, plans.numpy(), ends, errors, counts)
 
     def run(rows: slice) -> None:
         own = (array[rows] for array in arrays)
@@ -56,8 +58,8 @@ def descend_compiled(
         list(_threads(n_threads, os.getpid()).map(run, _shares(len(scaled), 2 * n_threads)))
     sweeps, steps, _ = counts.max(0).tolist()
     starved, far = (np.flatnonzero(counts[:, 2] == end) for end in (STARVED, FAR))
-    found = [torch.from_numpy(values) for values in (plans, ends, errors, starved, far)]
-    return Descent(*found, sweeps=sweeps, steps=steps)
+    found = [torch.from_numpy(values) for values in (ends, errors, starved, far)]
+    return Descent(plans, *found, sweeps=sweeps, steps=steps)
 
 
 def _shares(n_rows: int, n_shares: int) -> list[slice]:

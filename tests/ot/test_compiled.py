@@ -88,6 +88,7 @@ def test_threads_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
             tolerance = torch.full((5,), 1e-3)
             done = descend_compiled(scaled, start, mass, weights, tolerance, *LIMITS)
             found.append(done.plans)
+            assert done.plans.data_ptr() % 64 == 0, "or products with it round otherwise"
     finally:
         torch.set_num_threads(before)
     assert torch.equal(found[0], found[1]) and torch.equal(found[0], found[2])
