@@ -8,6 +8,7 @@ alone or in a batch.
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -216,7 +217,7 @@ def alternate(
 
 def _round(
     atoms: Atoms, layout: Layout, support: Tensor, potentials: Tensor | None, goals: list[float]
-) -> tuple[Tensor, SinkhornSolution, Tensor, list[list[float]]]:
+) -> tuple[Tensor, SinkhornSolution, Tensor, list[tuple[float, float]]]:
     """One round: −M/ε of the support, its plans, the update, and per class its change and error."""
     weighted = support * layout.metric[:, None]
     norms = (support * weighted).sum(-1)
@@ -230,21 +231,30 @@ def _round(
         tolerance=layout.per_row(torch.tensor(goals).to(support)),
         max_sweeps=_FIRST_SWEEPS if potentials is None else _WARM_SWEEPS,
     )
-    arrived = layout.per_class(solved.plans.sum(1))[..., None]
+    arrived = layout.per_class(solved.column_mass)[..., None]
     moved = layout.per_class(atoms.sums(solved.plans)) / torch.where(arrived > 0, arrived, 1.0)
-    worst = torch.stack([errors.max() for errors in solved.errors.split(layout.sizes)])
-    numbers = torch.stack([_relative_change(moved, support, layout), worst], -1)
-    return scaled, solved, moved, numbers.tolist()
+    return scaled, solved, moved, _changes_and_errors(moved, support, solved.errors, layout)
 
 
-def _relative_change(new: Tensor, old: Tensor, layout: Layout) -> Tensor:
-    """‖g − g_old‖ / ‖g − mean g‖ in the metric of (4): [C]."""
-    present = (layout.weights > 0)[..., None]
-    mean = (layout.weights[..., None] * new).sum(1, keepdim=True)
-    moved = torch.where(present, new - old, 0.0).square().sum(1) * layout.metric
-    spread = torch.where(present, new - mean, 0.0).square().sum(1) * layout.metric
-    ratio = (moved.sum(-1) / spread.sum(-1)).sqrt()
-    return torch.where(moved.sum(-1) == 0, 0.0, ratio)
+def _changes_and_errors(
+    new: Tensor, old: Tensor, errors: Tensor, layout: Layout
+) -> list[tuple[float, float]]:
+    """Per class ‖g − g_old‖ / ‖g − mean g‖ in the metric of (4), and its largest error."""
+    weights = layout.weights[..., None]
+    mean = (weights * new).sum(1, keepdim=True)
+    steps = torch.stack([new - old, new - mean], 1).square_().mul_(weights[:, None])
+    squares = steps.sum(2).mul_(layout.metric[:, None]).sum(-1)
+    numbers = torch.cat([squares.flatten(), errors]).tolist()  # one look at the device
+    n_classes = len(layout.sizes)
+    moved, spread = numbers[: 2 * n_classes : 2], numbers[1 : 2 * n_classes : 2]
+    worst = [max(numbers[2 * n_classes :][rows]) for rows in layout.spans()]
+    return list(zip(map(_relative, moved, spread), worst, strict=True))
+
+
+def _relative(moved: float, spread: float) -> float:
+    if moved == 0.0:
+        return 0.0
+    return math.sqrt(moved / spread) if spread else math.inf
 
 
 def _joined(parts: list[Tensor]) -> Tensor:

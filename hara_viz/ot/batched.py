@@ -38,6 +38,7 @@ def descend_batched(
     return Descent(
         plans,
         potentials + factors.log_v,
+        factors.column_mass,
         factors.error,
         starved.nonzero()[:, 0],
         far.nonzero()[:, 0],

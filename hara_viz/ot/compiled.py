@@ -43,22 +43,21 @@ def descend_compiled(
     # Made by torch, which aligns it: what a product rounds to hangs on that.
     plans = torch.empty(scaled.shape, dtype=scaled.dtype)
     # Made by NumPy: going this way costs a third of going the other.
-    ends, errors = np.empty_like(given[1]), np.empty_like(given[4])
-    counts = np.empty((len(scaled), 3), np.int64)
-    arrays = (*given, plans.numpy(), ends, errors, counts)
+    ends, masses = np.empty_like(given[1]), np.empty_like(given[1])
+    errors, counts = np.empty_like(given[4]), np.empty((len(scaled), 3), np.int64)
+    arrays = (*given, plans.numpy(), ends, masses, errors, counts)
 
     def run(rows: slice) -> None:
-        own = (array[rows] for array in arrays)
-        descend(*own, max_sweeps=max_sweeps, max_steps=max_steps, rules=RULES)
+        descend(*(array[rows] for array in arrays), max_sweeps, max_steps, RULES)
 
     n_threads = min(torch.get_num_threads(), len(scaled))
     if n_threads == 1 or scaled.numel() < _LEAST_SHARED:
-        run(slice(None))
+        descend(*arrays, max_sweeps, max_steps, RULES)
     else:
         list(_threads(n_threads, os.getpid()).map(run, _shares(len(scaled), 2 * n_threads)))
     sweeps, steps, _ = counts.max(0).tolist()
     starved, far = (np.flatnonzero(counts[:, 2] == end) for end in (STARVED, FAR))
-    found = [torch.from_numpy(values) for values in (ends, errors, starved, far)]
+    found = [torch.from_numpy(values) for values in (ends, masses, errors, starved, far)]
     return Descent(plans, *found, sweeps=sweeps, steps=steps)
 
 

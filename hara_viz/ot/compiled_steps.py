@@ -99,6 +99,7 @@ def descend(
     tolerance: Array,
     plans: Array,
     ends: Array,
+    masses: Array,
     errors: Array,
     counts: Array,
     max_sweeps: int,
@@ -115,6 +116,7 @@ def descend(
         tolerance: [R].
         plans: [R, T, K], to receive the plans.
         ends: [R, K], to receive the potentials that belong to them.
+        masses: [R, K], to receive their column sums.
         errors: [R], to receive the marginal errors.
         counts: [R, 3], to receive the numbers of sweeps and steps, and how it ended: 0, STARVED
             (a column underflows: nothing was done) or FAR (only another kernel can tell more).
@@ -140,6 +142,7 @@ def descend(
         errors[r] = error
         for k in range(columns):
             ends[r, k] = potentials[r, k] + work.log_v[k]
+            masses[r, k] = work.column_mass[k]
         _write_plan(work, plans[r])
 
 

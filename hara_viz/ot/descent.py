@@ -15,8 +15,10 @@ class Descent:
     """[R, T, K]; row sums are exactly the mass."""
     potentials: Tensor
     """g/ε [R, K] that belong to the plans."""
+    column_mass: Tensor
+    """m_r[k] = Σ_i π_r[i, k]: [R, K]."""
     errors: Tensor
-    """[R]: Σ_k |Σ_i π_r[i, k] − q_k|."""
+    """[R]: Σ_k |m_r[k] − q_k|."""
     starved: Tensor
     """Rows [n] in which a column of the kernel underflows: nothing was done for them."""
     far: Tensor

@@ -31,8 +31,10 @@ class SinkhornSolution:
     """[R, T, K]; row sums are exactly the mass, since a solve ends on the row update."""
     potentials: Tensor
     """[R, K]: the column potential g, in units of ε."""
+    column_mass: Tensor
+    """m_r[k] = Σ_i π_r[i, k]: [R, K]."""
     errors: Tensor
-    """[R]: Σ_k |Σ_i π_r[i, k] − q_k|."""
+    """[R]: Σ_k |m_r[k] − q_k|."""
     sweeps: int
     newton_steps: int = 0
 
@@ -41,6 +43,7 @@ class SinkhornSolution:
         return SinkhornSolution(
             self.plans.index_copy_(0, index, part.plans),
             self.potentials.index_copy(0, index, part.potentials),
+            self.column_mass.index_copy(0, index, part.column_mass),
             self.errors.index_copy(0, index, part.errors),
             self.sweeps + part.sweeps,
             self.newton_steps + part.newton_steps,
@@ -135,7 +138,8 @@ def _solve_once(
         jumped = _log_sweep(scaled[starved], mass[starved], weights[starved], g[starved])
         g = g.index_copy(0, starved, jumped)
     stuck = torch.cat([starved, done.far]) if len(starved) else done.far
-    return SinkhornSolution(done.plans, g, done.errors, done.sweeps, done.steps), stuck
+    solved = SinkhornSolution(done.plans, g, done.column_mass, done.errors, done.sweeps, done.steps)
+    return solved, stuck
 
 
 def _log_sweep(scaled: Tensor, mass: Tensor, weights: Tensor, g: Tensor) -> Tensor:

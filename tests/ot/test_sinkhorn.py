@@ -57,6 +57,7 @@ def test_rows_are_exact_and_columns_within_the_reported_error() -> None:
     error = (solved.plans.sum(1) - 1 / 7).abs().sum(-1).max().item()
     assert error == pytest.approx(solved.marginal_error, abs=1e-5)
     assert solved.marginal_error < 1e-2
+    torch.testing.assert_close(solved.column_mass, solved.plans.sum(1), atol=1e-7, rtol=1e-5)
 
 
 def test_a_cluster_that_one_rollout_never_visits_at_small_epsilon() -> None:
@@ -68,6 +69,7 @@ def test_a_cluster_that_one_rollout_never_visits_at_small_epsilon() -> None:
     solved = sinkhorn(cost, mass, 1e-3, tolerance=1e-3)
     assert solved.marginal_error < 1e-3
     assert torch.isfinite(solved.plans).all()
+    torch.testing.assert_close(solved.column_mass, solved.plans.sum(1), atol=1e-6, rtol=1e-4)
     exact = torch.stack(
         [
             torch.from_numpy(ot.emd(mass[r].double().numpy(), [0.25] * 4, cost[r].double().numpy()))
