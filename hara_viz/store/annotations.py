@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from hara_viz.errors import InvalidInputError, StoreError
+from hara_viz.store.files import open_here
 from hara_viz.store.lock import turn
 from hara_viz.types import GroupKey
 
@@ -126,8 +127,8 @@ def annotate(run: Path, annotation: Annotation) -> Annotation:
     line = json.dumps(asdict(annotation), ensure_ascii=True, allow_nan=False) + "\n"
     path = run / FILE_NAME
     with turn(run / _LOCK):
+        descriptor = open_here(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
             try:
                 torn = os.fstat(descriptor).st_size and not _ends_with_newline(descriptor)
                 _write_all(descriptor, (("\n" if torn else "") + line).encode())

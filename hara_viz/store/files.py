@@ -26,6 +26,8 @@ def replacing(path: Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}{_TEMPORARY_SUFFIX}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if temporary.is_symlink():  # a run from others: what it points at is not ours to write
+            temporary.unlink()
         yield temporary
         os.chmod(temporary, 0o666 & ~_umask())
         _sync(temporary)
@@ -43,6 +45,23 @@ def replacing(path: Path) -> Iterator[Path]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def open_here(path: Path, flags: int) -> int:
+    """A descriptor of a file that is changed in place; never of one that a link leads to.
+
+    A run may come from others, and a link in it may point at any file of the reader's.
+
+    Raises:
+        StoreError: It is a symbolic link, or the system refused.
+    """
+    try:
+        return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+    except OSError as error:
+        why = f"could not be opened for writing: {error.strerror}"
+        if path.is_symlink():
+            why = "is a symbolic link, and what it points at is not changed; remove the link"
+        raise StoreError(f"{path} {why}") from error
 
 
 def write_text(path: Path, text: str) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Self
 
 from hara_viz.errors import StoreError
+from hara_viz.store.files import open_here
 
 _HELD: set[str] = set()
 _GUARD = threading.Lock()
@@ -68,10 +69,7 @@ def turn(path: Path) -> Iterator[None]:
     with _GUARD:
         within_process = _TURNS[str(path.resolve())]
     with within_process:
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError as error:
-            raise StoreError(f"{path} could not be opened: {error.strerror}") from error
+        descriptor = open_here(path, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX)
             yield
@@ -85,8 +83,8 @@ def is_locked(path: Path) -> bool:
         if str(path.resolve()) in _HELD:
             return True
         try:
-            descriptor = os.open(path, os.O_RDWR)
-        except OSError:
+            descriptor = open_here(path, os.O_RDWR)
+        except StoreError:
             return False
         try:
             return not _try_lock(descriptor)
@@ -95,10 +93,7 @@ def is_locked(path: Path) -> bool:
 
 
 def _lock(path: Path, what: str) -> int:
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError as error:
-        raise StoreError(f"{path} could not be opened for writing: {error.strerror}") from error
+    descriptor = open_here(path, os.O_RDWR | os.O_CREAT)
     try:
         if not _try_lock(descriptor):
             raise StoreError(f"{what} is being written by {_holder(descriptor)}; wait or stop it")
