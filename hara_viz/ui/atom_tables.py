@@ -10,6 +10,7 @@ import streamlit as st
 from hara_viz.analysis.atoms import nearest_atoms
 from hara_viz.backend.transport import ClassAtoms
 from hara_viz.ui.barycenter_view import why_empty
+from hara_viz.ui.export_buttons import origin, table_downloads
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.own_tokens import completion_token
 from hara_viz.ui.quote import words_at
@@ -35,20 +36,22 @@ _COLUMNS = (
 
 def atom_tables(shown: TransportView) -> None:
     """The atoms of both barycenters in figures."""
+    view = shown.view
     sides = st.columns(2, gap="small")
     for side, success, word in zip(sides, (True, False), ("right", "wrong"), strict=True):
         with side:
             atoms = shown.transport.own.get(success)
             if atoms is None:
-                st.caption(why_empty(shown.view, success))
+                st.caption(why_empty(view, success))
                 continue
             rows = len({m.row for atom in atoms.atoms for m in atom.mentions})
+            frame = atom_frame(view, atoms, shown.transport.own.get(not success))
             st.markdown(f"**Atoms of the {word} barycenter** ({count(rows, 'rollout')})")
-            token_table(
-                atom_frame(shown.view, atoms, shown.transport.own.get(not success)),
-                atom_spots(shown.view, atoms),
-                key=f"atoms.{word}",
-                columns=_COLUMNS,
+            token_table(frame, atom_spots(view, atoms), key=f"atoms.{word}", columns=_COLUMNS)
+            table_downloads(
+                lambda frame=frame: frame,
+                lambda: origin(view),
+                name=f"{view.file_stem}-atoms-{word}",
             )
     st.caption(
         "In reading order. Click a row to go to the token that stands for the atom. Gap: distance "

@@ -12,6 +12,7 @@ import streamlit as st
 from hara_viz.analysis.plan_pairs import PlanPair, top_pairs
 from hara_viz.backend.transport import row_values
 from hara_viz.ui import data, state
+from hara_viz.ui.export_buttons import origin, table_downloads
 from hara_viz.ui.own_tokens import completion_token, own_tokens
 from hara_viz.ui.quote import words_at
 from hara_viz.ui.token_table import Column, Spot, token_table
@@ -43,13 +44,18 @@ def pair_table(shown: TransportView) -> None:
     identity = (view.run_name, stamp, view.key, config, state.current().layer)
     pairs = _pairs(*identity, shown.row, _shown=shown)
     here, there = pair_spots(shown, pairs)
+    frame = pair_frame(shown, pairs)
     st.markdown("**Pairs that cost most**")
     token_table(
-        pair_frame(shown, pairs),
+        frame,
         [[spot] for spot in here],
         key="pairs.top",
         columns=_COLUMNS,
         own={"there": there},
+    )
+    sample = view.group.rollouts[shown.row].sample
+    table_downloads(
+        lambda: frame, lambda: origin(view), name=f"{view.file_stem}-rollout{sample}-pairs"
     )
     st.caption(
         "A token's novelty is a sum over the atoms that it flows into; these are its largest terms "

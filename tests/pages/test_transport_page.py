@@ -405,3 +405,13 @@ def test_hostile_text_is_never_markdown() -> None:
     assert "</style></div><b>bold</b>" in {cell.text for cell in frame.cells}
     barycenters = component(at, "barycenters").bytes.decode("utf-8", "replace")
     assert "\x1b" not in barycenters and "\u202e" not in barycenters
+
+
+def test_each_table_of_the_page_is_a_file_that_names_what_it_is_of() -> None:
+    at = open_app({**LINK, "rollout": "4"}, page=PAGE)
+    tables = ("rollout4-pairs", "atoms-right", "atoms-wrong")
+    offered = [button.proto.id for button in at.get("download_button")]
+    for name in (
+        f"small-{PENS.problem_id}-{part}{end}" for part in tables for end in (".csv", ".parquet")
+    ):
+        assert any(found.endswith(f"export.{name}") for found in offered), (name, offered)
