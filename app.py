@@ -8,6 +8,7 @@ from hara_viz.ui.frame import configure, enter_page, pages, reads_credit
 from hara_viz.ui.heap import spare_modules
 from hara_viz.ui.key_map import key_map
 from hara_viz.ui.sidebar import sidebar
+from hara_viz.ui.trouble import trouble_told
 
 spare_modules()
 configure()
@@ -15,9 +16,11 @@ page = st.navigation(pages(), position="top")
 st.html(STYLE)
 state.open_page()
 with st.sidebar:
-    sidebar(with_credit=reads_credit(page))
+    with trouble_told():
+        sidebar(with_credit=reads_credit(page))
     selection_bus()
     key_map(page)
 state.mirror()
 enter_page()
-page.run()
+with trouble_told():
+    page.run()

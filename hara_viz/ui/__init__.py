@@ -19,7 +19,7 @@ For every page:
     side_work   what takes longer, computed beside the app
     sidebar, problem_list, drawer        run, problem, credit
     click_table, token_table             tables that lead somewhere; those whose rows are tokens
-    empty, link_notes                    views with nothing in them; links that ask in vain
+    empty, link_notes, trouble           views with nothing in them; links that ask in vain; damage
 
 The rest: one file for each thing that a page puts on the screen.
 """

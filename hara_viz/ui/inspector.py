@@ -12,6 +12,7 @@ from hara_viz.ui.bus import checked, heard, take
 from hara_viz.ui.group_header import ROLLOUT_TABLE
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.token_card import card_of
+from hara_viz.ui.trouble import trouble_told
 
 INSPECTOR = "inspector"
 """The fragment that looks the token up."""
@@ -47,10 +48,15 @@ def _inspect(view: GroupView) -> None:
             "its counterparts in the other rollouts appear here."
         )
         return
+    with trouble_told():  # the text beside it can still be read
+        _look_up(view, row, selection.token)
+
+
+def _look_up(view: GroupView, row: int, token: int) -> None:
     states = view.states()
-    asked = (view.key, row, selection.token)
+    asked = (view.key, row, token)
     searched = not _is_large(states) or st.session_state.get(_ASKED) == asked
-    card = card_of(view, row, selection.token, states if searched else None, named=searched)
+    card = card_of(view, row, token, states if searched else None, named=searched)
     _carrier(key=WORDS, data=card.to_json())
     if not searched:
         st.button(
