@@ -65,12 +65,16 @@ def summarise_run(path: str | Path) -> RunSummary:
 
 
 def _find_runs(folder: Path, depth: int) -> Iterator[Path]:
-    if (folder / FILE_NAME).exists() or (folder / layout.ROLLOUTS).is_dir():
+    try:
+        is_run = (folder / FILE_NAME).exists() or (folder / layout.ROLLOUTS).is_dir()
+        children = list(folder.iterdir()) if depth and not is_run and folder.is_dir() else []
+    except OSError:  # not ours to read, such as lost+found, or gone by now
+        return
+    if is_run:
         yield folder
-    elif depth and folder.is_dir():
-        for child in folder.iterdir():
-            if child.is_dir() and not child.is_symlink() and not child.name.startswith("."):
-                yield from _find_runs(child, depth - 1)
+    for child in children:
+        if child.is_dir() and not child.is_symlink() and not child.name.startswith("."):
+            yield from _find_runs(child, depth - 1)
 
 
 def _name(path: Path, root: Path) -> str:

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -80,6 +84,30 @@ def test_runs_in_folders_and_links(tmp_path: Path) -> None:
     assert [run.name for run in list_runs(root)] == ["one", "series/two"]
     assert [run.name for run in list_runs(root / "one")] == ["one"]
     assert list_runs(tmp_path / "nowhere") == ()
+
+
+def test_a_folder_that_may_not_be_read_hides_no_other() -> None:
+    with tempfile.TemporaryDirectory() as name:  # pytest's own folder is closed to others
+        root = Path(name)
+        root.chmod(0o755)
+        write(root / "one", [make_group(0)])
+        (root / "lost+found").mkdir(mode=0o700)
+        (root / "lost+found").chmod(0o000)
+        with without_privileges():
+            assert [run.name for run in list_runs(root)] == ["one"]
+
+
+@contextmanager
+def without_privileges() -> Iterator[None]:
+    """No permission is checked for root."""
+    is_root = os.geteuid() == 0
+    if is_root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if is_root:
+            os.seteuid(0)
 
 
 def test_listing_needs_only_headers_and_summaries(tmp_path: Path) -> None:
