@@ -30,6 +30,7 @@ def serve(runs: Path, log: Path, *, script: str = "app.py", folder: Path = ROOT)
         "HARA_VIZ_RUNS": str(runs),
         "HARA_VIZ_ROOTS": str(runs),
         "HARA_VIZ_JOBS": str(log.parent / "jobs"),
+        "OMP_NUM_THREADS": "1",  # as `hara-viz app` sets it
     }
     with log.open("w") as out:
         server = subprocess.Popen(
