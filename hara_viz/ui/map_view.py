@@ -8,12 +8,12 @@ from streamlit.components.v2 import component
 
 from hara_viz.components.embedding_map import MapAtom, MapFrame, MapRollout, assets, encode
 from hara_viz.components.shared.cells import shown_cells
-from hara_viz.credit import CreditConfig
 from hara_viz.plots.state_map import state_map_3d
 from hara_viz.ui import state
 from hara_viz.ui.bus import heard
 from hara_viz.ui.export_buttons import CHART
 from hara_viz.ui.lasso import take_lasso
+from hara_viz.ui.map_anchors import anchor_note, anchored_samples, map_anchors
 from hara_viz.ui.map_data import ShownMap, colouring
 from hara_viz.ui.map_paths import take_path
 from hara_viz.ui.quote import words_of_span
@@ -67,6 +67,7 @@ def map_frame(shown: ShownMap) -> MapFrame:
             )
         ),
         paths=tuple(row[sample] for sample in state.current().paths if sample in row),
+        anchors=map_anchors(points, shown.view.group.rollouts, shown.view.config, _in_focus(shown)),
     )
 
 
@@ -98,21 +99,16 @@ def about(shown: ShownMap) -> list[str]:
             f"Diamonds: {len(shown.found.atoms)} barycenter atoms, placed {how}; they took no part "
             "in the fit."
         )
-        said.append(anchor_note(shown.view.config))
+        is_plane = shown.form.projection.n_components == 2
+        note = anchor_note(shown.view.config, len(_in_focus(shown)))
+        said.append(note if is_plane else "Anchors are marked in the plane alone.")
     return said
 
 
-def anchor_note(config: CreditConfig) -> str:
-    """Why the anchors of the structure cost are not drawn. Pure."""
-    if config.solver == "exact":
-        return "The exact solver has no anchors."
-    if config.anchors == "prompt":
-        return "Anchors are not drawn: they are states of the prompt."
-    if config.structure == "state":
-        where = "tokens of its own that stand evenly along its length"
-        return f"Anchors are not drawn: for each rollout they are {config.n_anchors} {where}."
-    where = "evenly spaced places along its length, not states"
-    return f"Anchors are not drawn: for each rollout they are {config.n_anchors} {where}."
+def _in_focus(shown: ShownMap) -> tuple[int, ...]:
+    selection = state.current()
+    found = anchored_samples(selection.sample, selection.paths)
+    return tuple(sample for sample in found if sample in shown.view.samples)
 
 
 def lit_point(shown: ShownMap) -> int | None:

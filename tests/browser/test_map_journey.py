@@ -75,3 +75,37 @@ def test_the_density_counts_the_points_and_says_so(app_url, open_page) -> None:
     assert shown.locator("canvas").screenshot() != before
     toggle.click()
     page.wait_for_function("!document.querySelector('.hem .crowd')?.textContent")
+
+
+def test_a_click_with_ctrl_draws_a_path_with_its_anchors_and_takes_it_back(
+    app_url, open_page
+) -> None:
+    page = open_page(f"{app_url}/embedding?run=small&problem={PENS.problem_id}")
+    shown = by_pca(page)
+    assert shown.get_attribute("data-anchors") == "0"
+    toggle = shown.get_by_role("button", name="anchors")
+    assert not toggle.is_visible()
+
+    def ctrl_click(point: int) -> None:
+        shown.scroll_into_view_if_needed()
+        x, y = shown.evaluate("(map, i) => map.pointPlace(i)", point)
+        box = shown.locator("canvas").bounding_box()
+        page.keyboard.down("Control")
+        page.mouse.click(box["x"] + x, box["y"] + y)
+        page.keyboard.up("Control")
+
+    ctrl_click(5)
+    page.wait_for_function("document.location.search.includes('paths=')")
+    page.get_by_text("Numbered squares: anchors").wait_for(timeout=60_000)
+    page.locator(".hem[data-paths='1']").wait_for(timeout=60_000)
+    settle(page)
+    assert int(shown.get_attribute("data-anchors") or 0) > 1
+    with_anchors = shown.locator("canvas").screenshot()
+    toggle.click()
+    page.locator(".hem button[aria-pressed=false]", has_text="anchors").wait_for()
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert shown.locator("canvas").screenshot() != with_anchors
+
+    ctrl_click(5)
+    page.wait_for_function("!document.location.search.includes('paths=')")
+    page.locator(".hem[data-paths='0'][data-anchors='0']").wait_for(timeout=60_000)

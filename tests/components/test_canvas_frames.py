@@ -12,7 +12,14 @@ import numpy as np
 import pytest
 
 from hara_viz.components import barycenter_text, embedding_map, rollout_pair, transport_plan
-from hara_viz.components.embedding_map import Colouring, MapAtom, MapFrame, MapRollout, MapSlice
+from hara_viz.components.embedding_map import (
+    Colouring,
+    MapAnchor,
+    MapAtom,
+    MapFrame,
+    MapRollout,
+    MapSlice,
+)
 from hara_viz.components.shared.cells import ShownCell, shown_cells
 from hara_viz.components.transport_plan import AtomLabel, plan_frame
 from hara_viz.errors import FormatError, InvalidInputError, SchemaError, ShapeError
@@ -76,6 +83,7 @@ def state_map() -> MapFrame:
         ),
         atoms=(MapAtom(True, 3, "<i>x</i>", 0.25, -0.75, "<u>pens</u>"),),
         paths=(1, 0),
+        anchors=(MapAnchor(2, 1), MapAnchor(0, 0)),
     )
 
 

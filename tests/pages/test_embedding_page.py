@@ -13,7 +13,8 @@ from hara_viz import open_run
 from hara_viz.analysis.projection import principal_components
 from hara_viz.components.embedding_map import decode
 from hara_viz.credit import CreditConfig
-from hara_viz.types import GroupKey
+from hara_viz.types import GroupKey, Rollout
+from hara_viz.ui.map_anchors import anchor_note, anchor_tokens
 from tests.pages.test_rollouts import recompute
 from tests.small_runs import HOSTILE, HOSTILE_TEXTS, PENS
 from tests.ui.apptest import (
@@ -133,8 +134,40 @@ def test_the_scale_is_that_of_the_heatmap_though_points_are_left_out(
     np.testing.assert_allclose(domain, np.nanquantile(credit.novelty, [0.02, 0.98]), rtol=1e-5)
 
 
-def test_anchors_are_accounted_for() -> None:
-    assert "Anchors are not drawn" in shown_text(open_app(LINK, page=PAGE))
+def test_anchors_of_the_rollouts_in_focus_are_marked_on_their_nearest_tokens() -> None:
+    at = open_app(LINK, page=PAGE)
+    assert decode(component(at, "map").bytes).anchors == ()
+    assert "16 evenly spaced places along its length, not states" in shown_text(at)
+    at = open_app(LINK | {"rollout": "4"}, page=PAGE)
+    frame = decode(component(at, "map").bytes)
+    assert [anchor.number for anchor in frame.anchors] == list(range(16))
+    length = sum(cell.n_tokens for cell in frame.rollouts[4].cells)
+    for point, number in frame.anchors:
+        assert frame.rollouts[frame.row[point]].sample == 4
+        # No token of the rollout is nearer to the anchor's place.
+        place = number / 15 * (length - 1)
+        assert abs(int(frame.token[point]) - place) <= 0.5 + 1e-5
+    assert "Numbered squares: anchors" in shown_text(at)
+
+
+def test_anchors_are_counted_among_own_tokens_and_named_when_there_are_none() -> None:
+    text, ids = "abcdef", (1, 2, 3, 4, 5, 6)
+    rollout = Rollout(
+        problem_id="p",
+        prompt_text="",
+        sample=0,
+        completion_text=text,
+        completion_ids=ids,
+        sampled_mask=(False, True, True, False, True, True),
+    )
+    assert anchor_tokens(rollout, CreditConfig(n_anchors=4)) == [1, 2, 4, 5]
+    assert anchor_tokens(rollout, CreditConfig(n_anchors=1)) == [1]
+    assert anchor_tokens(rollout, CreditConfig(solver="exact")) == []
+    prompt = CreditConfig(anchors="prompt", structure="state")
+    assert anchor_tokens(rollout, prompt) == []
+    assert "which a run does not keep" in anchor_note(prompt, 1)
+    state = CreditConfig(structure="state")
+    assert "16 of its own tokens" in anchor_note(state, 1)
 
 
 def test_colours_change_and_points_stay() -> None:

@@ -23,7 +23,8 @@ A frame with slices holds the same points on several maps. A slider turns from o
 points wander, axes and camera stay.
 
 For tests, the root (`.hem`) carries data-ready, data-builds, data-sample, data-token, data-lit
-(index of the lit point), data-chosen (points in the lasso), data-slice and data-paths;
+(index of the lit point), data-chosen (points in the lasso), data-slice, data-paths and
+data-anchors (points that are marked);
 `pointPlace(i)` on the root gives where a point is drawn, in pixels of the canvas.
 """
 
@@ -32,6 +33,7 @@ from pathlib import Path
 from hara_viz.components.bundle import Assets, join_modules
 from hara_viz.components.embedding_map.frame import (
     Colouring,
+    MapAnchor,
     MapAtom,
     MapFrame,
     MapRollout,
@@ -43,6 +45,7 @@ from hara_viz.components.embedding_map.frame import (
 __all__ = [
     "Assets",
     "Colouring",
+    "MapAnchor",
     "MapAtom",
     "MapFrame",
     "MapRollout",
@@ -61,8 +64,9 @@ MODULES = (
     "../shared/envelope",
     "../shared/cells",
     "../shared/selection",
-    "frame",
     "space",
+    "anchors",
+    "frame",
     "colours",
     "density",
     "splat",

@@ -4,6 +4,7 @@ import { FrameError } from "../shared/envelope.js";
 import { SharedSelection } from "../shared/selection.js";
 import { isDark } from "../token_heatmap/colour.js";
 import { make } from "../token_heatmap/dom.js";
+import { anchorLegend } from "./anchors.js";
 import { drawingOrder, pointColours } from "./colours.js";
 import { densityOf } from "./density.js";
 import { parseMap, pathOf, pathsOf, pointOf, samePlaces } from "./frame.js";
@@ -28,12 +29,13 @@ export class EmbeddingMap {
     this.chosen = null;
     this.lasso = [];
     this.layer = new PointLayer();
-    this.local = { lasso: false, path: false, atoms: true, density: false };
+    this.local = { lasso: false, path: false, atoms: true, anchors: true, density: false };
     this.legend = make("span", {});
     this.crowd = make("span", { class: "legend crowd" });
     this.buttons = {
       density: this.toggle("density", "How many points lie where, beneath the points"),
       atoms: this.toggle("atoms", "Barycenter atoms on or off"),
+      anchors: this.toggle("anchors", "Tokens nearest to the anchors on or off"),
       path: this.toggle("path", "The selected rollout as a line"),
       lasso: this.toggle("lasso", "Draw around points (or hold shift and drag)"),
     };
@@ -83,6 +85,7 @@ export class EmbeddingMap {
     for (const [name, button] of Object.entries(this.buttons))
       button.setAttribute("aria-pressed", String(this.local[name]));
     this.buttons.atoms.hidden = !this.frame?.atoms.length;
+    this.buttons.anchors.hidden = !this.frame?.anchors.length;
   }
 
   listen() {
@@ -141,7 +144,7 @@ export class EmbeddingMap {
     this.onResize();
     this.follow();
     this.showButtons();
-    Object.assign(this.root.dataset, { builds: this.builds, content: frame.content, ready: "yes" });
+    Object.assign(this.root.dataset, { builds: this.builds, content: frame.content, ready: "yes", anchors: frame.anchored.size });
     Object.assign(this.root.dataset, { slice: places ? this.slices.at : "", paths: frame.paths.length });
   }
 
@@ -170,7 +173,7 @@ export class EmbeddingMap {
       font: style.fontFamily,
     };
     this.colours = pointColours(this.frame.colour, dark);
-    this.legend.replaceChildren(legendOf(this.frame, this.colours), atomLegend(this.frame, this.theme), pathLegend(this.frame));
+    this.legend.replaceChildren(legendOf(this.frame, this.colours), atomLegend(this.frame, this.theme), anchorLegend(this.frame), pathLegend(this.frame));
     this.most = undefined; // the density's legend has another ink
     this.root.dataset.theme = dark ? "dark" : "light";
   }
@@ -231,6 +234,7 @@ export class EmbeddingMap {
       lasso: this.lasso,
       density,
       withAtoms: local.atoms,
+      withAnchors: local.anchors,
       layer: this.layer,
     });
     if (this.paintedBuild !== this.builds) performance.mark("hem:painted");

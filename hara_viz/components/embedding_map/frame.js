@@ -1,6 +1,7 @@
 // Bytes of a map -> typed arrays; the layout is described in frame.py.
 
 import { readCells } from "../shared/cells.js";
+import { anchorsByPoint } from "./anchors.js";
 import { BlockReader, demand, guarded, isCount, openEnvelope } from "../shared/envelope.js";
 
 const KINDS = ["sequential", "signed", "categories"];
@@ -10,8 +11,8 @@ export function parseMap(bytes) {
 }
 
 function readMap(bytes) {
-  const { header, body } = openEnvelope(bytes, "HARAEMBD", 3);
-  const { points, atoms, colour, slices, slice, paths } = header;
+  const { header, body } = openEnvelope(bytes, "HARAEMBD", 4);
+  const { points, atoms, colour, slices, slice, paths, anchors } = header;
   demand(isCount(points) && isCount(atoms), "it does not say how many points it has");
   demand(KINDS.includes(colour?.kind), "its colours are of no known kind");
   const rollouts = header.rollouts.map(({ sample, success, tokens, cells, group, here }) => {
@@ -38,6 +39,12 @@ function readMap(bytes) {
   demand(Array.isArray(paths), "it does not say which ways are drawn");
   for (const row of paths) demand(isCount(row) && row < rollouts.length, "a way is of no rollout");
   frame.paths = paths;
+  demand(Array.isArray(anchors), "it does not say which anchors are marked");
+  frame.anchors = anchors.map(([point, number]) => {
+    demand(isCount(point) && point < points && isCount(number), "an anchor is on no point");
+    return { point, number };
+  });
+  frame.anchored = anchorsByPoint(frame.anchors);
   frame.slice = slice;
   const atomX = blocks.take(Float32Array, atoms);
   const atomY = blocks.take(Float32Array, atoms);

@@ -9,6 +9,7 @@ An envelope (`shared/envelope.py`) with magic "HARAEMBD". Header:
               categories: [text, …]}
     atom_labels     M of [success, name, text, group]
     paths     indices of the rollouts whose way over the map is drawn
+    anchors   [point, number] of each: anchors that are marked on points of those rollouts
     slices    names of S further maps of the same points (0 or at least 2); `slice`: the one that is
               shown first
 
@@ -28,7 +29,7 @@ from hara_viz.components.shared.cells import ShownCell, cells_from_json, cells_t
 from hara_viz.components.shared.envelope import pack, unpack
 from hara_viz.errors import FormatError, ShapeError
 
-MAGIC, VERSION = b"HARAEMBD", 3
+MAGIC, VERSION = b"HARAEMBD", 4
 KINDS = ("sequential", "signed", "categories")
 
 
@@ -54,6 +55,14 @@ class MapAtom(NamedTuple):
     y: float
     group: str = ""
     """What its group is called, on a map of several."""
+
+
+class MapAnchor(NamedTuple):
+    """An anchor of the structure cost, marked on the point of the token that is nearest to it."""
+
+    point: int
+    number: int
+    """Its place along the rollout, from 0."""
 
 
 class MapSlice(NamedTuple):
@@ -96,6 +105,7 @@ class MapFrame:
     atoms: tuple[MapAtom, ...] = ()
     paths: tuple[int, ...] = ()
     """Indices of the rollouts whose points are joined by a line, in the order of the text."""
+    anchors: tuple[MapAnchor, ...] = ()
     slices: tuple[MapSlice, ...] = ()
     """Maps that a reader turns to and fro between; none, or at least two."""
     slice: int = 0
@@ -134,6 +144,7 @@ def encode(frame: MapFrame) -> bytes:
         },
         "atom_labels": [[bool(a.success), int(a.name), a.text, a.group] for a in frame.atoms],
         "paths": [int(row) for row in frame.paths],
+        "anchors": [[int(point), int(number)] for point, number in frame.anchors],
         "slices": [one.name for one in frame.slices],
         "slice": frame.slice,
     }
@@ -201,6 +212,7 @@ def _read(header: dict[str, Any], body: bytes) -> MapFrame:
             )
         ),
         paths=tuple(int(row) for row in header["paths"]),
+        anchors=tuple(MapAnchor(int(point), int(number)) for point, number in header["anchors"]),
         slices=tuple(MapSlice(name, *own) for name, own in zip(slices, places, strict=True)),
         slice=int(header["slice"]),
     )
@@ -235,6 +247,8 @@ def _check(frame: MapFrame) -> None:
             raise ShapeError(f"a slice of {len(one.x)} places is no map of {n_points} points")
     if any(not 0 <= row < len(frame.rollouts) for row in frame.paths):
         raise ShapeError(f"paths {frame.paths} are not among {len(frame.rollouts)} rollouts")
+    if any(not 0 <= anchor.point < n_points or anchor.number < 0 for anchor in frame.anchors):
+        raise ShapeError(f"an anchor is marked on none of {n_points} points")
     colouring = frame.colouring
     if colouring.kind not in KINDS or len(colouring.values) != n_points:
         raise ShapeError(

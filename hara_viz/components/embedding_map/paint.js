@@ -1,6 +1,7 @@
 // Drawing of the map. Text reaches the canvas by fillText alone.
 
 import { visible } from "../shared/cells.js";
+import { paintAnchors } from "./anchors.js";
 import { EDGE, FAINT } from "./colours.js";
 import { paintDensity } from "./density.js";
 import { paintPaths } from "./paths.js";
@@ -10,7 +11,7 @@ const MANY = 8000; // points; beyond, squares are written as pixels, which is qu
 
 // `scene`: {frame, camera, width, height, ratio, theme, colours, order, lit, hover, chosen, path,
 //           ways: of waysOf,
-//           density: of densityOf or null, lasso, withAtoms, layer: a PointLayer}
+//           density: of densityOf or null, lasso, withAtoms, withAnchors, layer: a PointLayer}
 export function paintMap(pen, scene) {
   const { width, height, theme } = scene;
   pen.fillStyle = theme.page;
@@ -20,6 +21,7 @@ export function paintMap(pen, scene) {
   if (scene.path.length > 1) paintPath(pen, scene);
   paintPaths(pen, scene);
   if (scene.withAtoms) paintAtoms(pen, scene);
+  if (scene.withAnchors) paintAnchors(pen, scene);
   for (const [point, size] of [
     [scene.hover, 6],
     [scene.lit, 8],

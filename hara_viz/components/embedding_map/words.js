@@ -1,6 +1,7 @@
 // The words around a map: what a point stands for, what the colours mean. Text only.
 
 import { excerpt, visible } from "../shared/cells.js";
+import { anchorLine } from "./anchors.js";
 import { make } from "../token_heatmap/dom.js";
 import { legendCounts, opacityOf, SIDE } from "./density.js";
 
@@ -37,6 +38,7 @@ export function tipOf(frame, point) {
     textOf(frame, point, 8),
     make("div", { class: "dim", text: placeOf(frame, point) }),
     make("div", { text: valueLine(frame, point) }),
+    ...anchorLine(frame, point),
   ];
 }
 
