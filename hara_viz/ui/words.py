@@ -14,6 +14,8 @@ import re
 # replaces after the escapes have been resolved.
 _COLON = "\\:\u2060"
 _MARKUP = re.compile(r"[!-/;-@\[-`{-~]")
+_LONG = 1e9
+"""From here on a float is written by its exponent: 1e308 has 309 digits."""
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
 
 
@@ -39,6 +41,8 @@ def number(value: float | int | None, digits: int = 3) -> str:
     """A number as a reader wants it: integers whole, unknown as a dash, -0 as 0."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
+    if isinstance(value, float) and math.isfinite(value) and abs(value) >= _LONG:
+        return f"{value:.{digits}g}".replace("-", "−")
     if isinstance(value, float) and math.isfinite(value) and not value.is_integer():
         shown = f"{value:.{digits}g}" if abs(value) < 1e-3 else f"{value:.{digits}f}"
         return shown.replace("-", "−")

@@ -296,3 +296,18 @@ def test_an_empty_completion_is_a_rollout_too(stage: Stage) -> None:
     for key in ("ArrowRight", "]", "g", "e", "e", "w", "n"):
         stage.page.keyboard.press(key)
     assert state(stage)["sample"] == "4"
+
+
+def test_a_reward_is_never_cut_to_another_number(stage: Stage) -> None:
+    stage.open()
+    number = stage.page.locator("article[data-sample='0'] .figure.side .number").first
+    seen = """(number, text) => {
+        number.textContent = text;
+        const inside = number.getBoundingClientRect().right;
+        const around = number.parentElement.getBoundingClientRect().right;
+        const dots = getComputedStyle(number).textOverflow === "ellipsis";
+        return [number.scrollWidth <= number.clientWidth && inside <= around + 0.5, dots];
+    }"""
+    for text in ("1", "0.875", "−0.125"):
+        assert number.evaluate(seen, text)[0], text
+    assert number.evaluate(seen, "−1.25e+308") == [False, True]

@@ -21,6 +21,9 @@ from hara_viz.ui.words import count, inert, number, one_line, percent, signed
         (-1.25, "−1.250"),
         (0.00012345, "0.000123"),
         (math.inf, "inf"),
+        (123456789.0, "123456789"),
+        (-1.25e307, "−1.25e+307"),
+        (10**12, "1000000000000"),
     ],
 )
 def test_numbers_read_well(value: float | None, shown: str) -> None:

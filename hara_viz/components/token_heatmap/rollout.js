@@ -50,7 +50,7 @@ export class RolloutCard {
     this.head = make("header", {
       children: [
         this.toggle,
-        figure("reward", formatted(row.reward), null, "side"),
+        figure("reward", formatted(row.reward), exact(row.reward), "side"),
         figure("A", formatted(row.advantage, true), "advantage before reweighting", "side"),
         figure(
           "tokens",
@@ -297,6 +297,10 @@ export class RolloutCard {
       to < cell.length ? this.app.frame.firstToken[cell[to]] : this.row.token0 + this.row.tokens;
     return [first - this.row.token0, end - 1 - this.row.token0];
   }
+}
+
+function exact(value) {
+  return value === null ? null : String(value);
 }
 
 function figure(name, value, title = null, kind = null) {
