@@ -11,8 +11,9 @@ from hara_viz.components.embedding_map import MapSlice, encode
 from hara_viz.ui.aligned_data import ShownAligned
 from hara_viz.ui.bus import heard
 from hara_viz.ui.lasso import take_lasso
+from hara_viz.ui.map_anchors import anchor_note
 from hara_viz.ui.map_paths import take_path
-from hara_viz.ui.map_view import KEY, embedding_map, map_frame
+from hara_viz.ui.map_view import KEY, embedding_map, in_focus, map_frame
 from hara_viz.ui.words import count, inert
 
 _KEPT = (
@@ -40,7 +41,7 @@ def aligned_view(aligned: ShownAligned) -> None:
 
 
 def about_aligned(aligned: ShownAligned) -> list[str]:
-    """Sentences on aligned maps: what is the same on all, and what may be read off them. Pure."""
+    """Sentences on aligned maps: what is the same on all, and what may be read off them."""
     found, form = aligned.found, aligned.shown.form
     what = "tokens" if form.granularity == "token" else "reasoning steps (mean states)"
     writer = next((reader for reader in aligned.readers if reader.is_writer), None)
@@ -64,6 +65,7 @@ def about_aligned(aligned: ShownAligned) -> list[str]:
         )
     said += [f"{inert(note)}." for note in found.notes]
     said.append("Colours are those of the checkpoint that wrote the text.")
+    said.append(anchor_note(aligned.shown.view.config, len(in_focus(aligned.shown))))
     return said
 
 

@@ -67,7 +67,7 @@ def map_frame(shown: ShownMap) -> MapFrame:
             )
         ),
         paths=tuple(row[sample] for sample in state.current().paths if sample in row),
-        anchors=map_anchors(points, shown.view.group.rollouts, shown.view.config, _in_focus(shown)),
+        anchors=map_anchors(points, shown.view.group.rollouts, shown.view.config, in_focus(shown)),
     )
 
 
@@ -85,7 +85,7 @@ def atom_texts(shown: ShownMap) -> list[str]:
 
 
 def about(shown: ShownMap) -> list[str]:
-    """Sentences on the map: method, points left out, quality, atoms. Pure."""
+    """Sentences on the map: method, points left out, quality, atoms, anchors."""
     states, projection = shown.found.states, shown.found.states.projection
     what = "tokens" if shown.form.granularity == "token" else "reasoning steps (mean states)"
     said = [f"{projection.method.upper()} of {len(states.points):,} {what}, layer {states.layer}."]
@@ -100,12 +100,13 @@ def about(shown: ShownMap) -> list[str]:
             "in the fit."
         )
         is_plane = shown.form.projection.n_components == 2
-        note = anchor_note(shown.view.config, len(_in_focus(shown)))
+        note = anchor_note(shown.view.config, len(in_focus(shown)))
         said.append(note if is_plane else "Anchors are marked in the plane alone.")
     return said
 
 
-def _in_focus(shown: ShownMap) -> tuple[int, ...]:
+def in_focus(shown: ShownMap) -> tuple[int, ...]:
+    """The rollouts whose anchors are marked. Pure but for the selection."""
     selection = state.current()
     found = anchored_samples(selection.sample, selection.paths)
     return tuple(sample for sample in found if sample in shown.view.samples)

@@ -90,6 +90,7 @@ def test_the_same_text_is_one_slice_for_each_checkpoint(folder: Path) -> None:
     assert all(rollout.here for rollout in frame.rollouts), "all are the selected group's"
     said = plain(shown_text(at))
     assert "that step 10 wrote, as 2 checkpoints of its series read them by teacher forcing" in said
+    assert "Anchors are 16 evenly spaced places" in said
     shown = table_of(at, "checkpoint")
     assert list(shown["checkpoint"]) == ["step 0", "step 10 (wrote it)"]
     first, second = found.figures
