@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from hara_viz.errors import InvalidInputError, ShapeError
 
@@ -24,7 +25,7 @@ def place_near(
         k: neighbours; fewer if there are not so many points.
 
     Returns:
-        [M, d] float32.
+        [M, d] float32; NaN for a mark that is near no point, since it is not finite itself.
 
     Raises:
         ShapeError: the three do not fit each other.
@@ -38,14 +39,15 @@ def place_near(
         raise InvalidInputError(f"{k} of {len(points)} points are no neighbours; it takes 1")
     k = min(k, len(points))
     placed = np.empty((len(marks), coordinates.shape[1]), np.float32)
-    for i, mark in enumerate(marks.astype(np.float64)):
-        # One mark at a time: [M, N, D] would not fit in memory.
-        distance = np.sqrt(np.square(points - mark).sum(axis=1))
+    distances = cdist(marks, points)
+    distances[np.isnan(distances)] = np.inf  # a state that overflowed is near nothing
+    for i, distance in enumerate(distances):
         nearest = np.argpartition(distance, k - 1)[:k]
         on_it = np.flatnonzero(distance == 0)
         if len(on_it):
             placed[i] = coordinates[on_it].mean(axis=0)
             continue
         weights = 1.0 / distance[nearest]
-        placed[i] = weights @ coordinates[nearest] / weights.sum()
+        total = weights.sum()
+        placed[i] = weights @ coordinates[nearest] / total if total else np.nan
     return placed

@@ -152,11 +152,18 @@ def undo(run: Path, annotation_id: str) -> Annotation:
 
 
 def read_annotations(run: Path) -> Annotations:
-    """All annotations that hold."""
+    """All annotations that hold.
+
+    Raises:
+        StoreError: there is a file of them that cannot be read.
+    """
+    path = run / FILE_NAME
     try:
-        lines = (run / FILE_NAME).read_bytes().split(b"\n")
+        lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
         return Annotations()
+    except OSError as error:
+        raise StoreError(f"{path} could not be read: {error.strerror}") from error
     parsed = [_parse(line) for line in lines if line.strip()]
     readable = [annotation for annotation in parsed if annotation is not None]
     return Annotations(active=_in_force(readable), n_unreadable=len(parsed) - len(readable))

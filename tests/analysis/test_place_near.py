@@ -44,3 +44,13 @@ def test_few_points_and_none() -> None:
         place_near(POINTS, POINTS, PLACES[1:])
     with pytest.raises(ShapeError, match="marks have shape"):
         place_near(POINTS[:, 1:], POINTS, PLACES)
+
+
+def test_a_state_that_overflowed_is_near_nothing() -> None:
+    points = np.concatenate([POINTS, np.full((2, 8), np.nan, np.float32)])
+    points[-1] = np.inf
+    places = np.concatenate([PLACES, np.full((2, 2), 1e6, np.float32)])
+    marks = np.concatenate([POINTS[:3] + 0.1, np.full((1, 8), np.inf, np.float32)])
+    placed = place_near(marks, points, places)
+    np.testing.assert_array_equal(placed[:3], place_near(marks[:3], POINTS, PLACES))
+    assert np.isnan(placed[3]).all()

@@ -177,6 +177,12 @@ def test_lines_by_other_hands(path: Path, line: str) -> None:
     assert annotations.active == () and annotations.n_unreadable == 1
 
 
+def test_annotations_that_cannot_be_read_are_a_sentence(path: Path) -> None:
+    (path / "annotations.jsonl").mkdir()
+    with pytest.raises(StoreError, match=r"annotations\.jsonl could not be read"):
+        _ = open_run(path).annotations
+
+
 def test_annotations_must_say_something(path: Path) -> None:
     with pytest.raises(InvalidInputError, match="verdict annotation needs sample and reward"):
         Annotation(kind=Kind.VERDICT, key=KEY)

@@ -93,6 +93,7 @@ export class EmbeddingMap {
     canvas.addEventListener("pointerdown", (event) => this.onPress(event));
     canvas.addEventListener("pointermove", (event) => this.onPointer(event));
     canvas.addEventListener("pointerup", (event) => this.onRelease(event));
+    canvas.addEventListener("pointercancel", () => this.dropDrag());
     canvas.addEventListener("pointerleave", () => this.point(null, null));
     canvas.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
     canvas.addEventListener("keydown", (event) => this.onKey(event));
@@ -340,6 +341,14 @@ export class EmbeddingMap {
       else if (point !== null) this.pick(point);
       else if (this.chosen) this.choose([]);
     }
+    this.lasso = [];
+    this.draw();
+  }
+
+  /** The system took the pointer, as for a gesture: nothing is chosen. */
+  dropDrag() {
+    if (!this.drag) return;
+    this.drag = null;
     this.lasso = [];
     this.draw();
   }
