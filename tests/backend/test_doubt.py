@@ -83,10 +83,10 @@ def test_a_setting_agrees_with_itself_and_others_are_compared_by_rank(small_run:
     group = open_run(small_run).load_group(GroupKey(*KEY))
     n_right = sum(len(r.completion_ids) for r in group.rollouts[:3])
     expected = spearman(base[:n_right], changed[:n_right])
-    assert expected is not None and other.right == pytest.approx(expected)
+    assert expected is not None and other.right == pytest.approx(expected, abs=2e-3)
     layer = agreement_of(*arguments, Variation("layer", 2))
     expected = spearman(base[n_right:], novelty(small_run, CONFIG, layer=2)[n_right:])
-    assert expected is not None and layer.wrong == pytest.approx(expected)
+    assert expected is not None and layer.wrong == pytest.approx(expected, abs=2e-3)
     assert other.seconds > 0 and solve_seconds(*arguments) > 0
 
 

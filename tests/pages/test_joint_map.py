@@ -177,7 +177,7 @@ def test_any_signal_is_a_colour_and_unknown_stays_unknown(folder: Path) -> None:
     np.testing.assert_array_equal(frame.x, before.x)
     expected = np.concatenate([c.credit.novelty.numpy() for c in credits(folder, "late")])
     known = ~np.isnan(frame.colouring.values)
-    np.testing.assert_allclose(frame.colouring.values[known], expected[known], rtol=1e-4)
+    np.testing.assert_allclose(frame.colouring.values[known], expected[known], rtol=1e-4, atol=1e-6)
     assert not expected[~known].any(), "where credit holds zeros for nothing to compare with"
     n_unknown = int((~known).sum())
     assert n_unknown and f"Novelty is unknown for {n_unknown} points" in shown_text(at)

@@ -121,9 +121,10 @@ def test_the_inspector_shows_every_value_of_the_pinned_token(small_run: Path) ->
     group, credit = recompute(small_run, PENS.problem_id, CreditConfig())
     place = sum(len(r.completion_ids) for r in group.rollouts[:4]) + 3
     values = inspected_values(at)
-    assert values["Novelty"] == pytest.approx(float(credit.novelty[place]), rel=1e-5)
-    assert values["Advantage, reweighted"] == pytest.approx(float(credit.advantages[place]))
-    assert values["Weight − 1"] == pytest.approx(float(credit.weights[place]) - 1, abs=1e-6)
+    assert values["Novelty"] == pytest.approx(float(credit.novelty[place]), rel=1e-4)
+    reweighted = float(credit.advantages[place])
+    assert values["Advantage, reweighted"] == pytest.approx(reweighted, rel=1e-4)
+    assert values["Weight − 1"] == pytest.approx(float(credit.weights[place]) - 1, abs=1e-4)
     assert values["Entropy"] == pytest.approx((group.rollouts[4].entropy or ())[3])
     assert values["Surprisal (−log p)"] == pytest.approx(-(group.rollouts[4].logprobs or ())[3])
     siblings = inspected(at)["counterparts"]
@@ -136,7 +137,7 @@ def test_the_inspector_ranks_a_value_among_the_groups_tokens(small_run: Path) ->
     place = sum(len(r.completion_ids) for r in group.rollouts[:4]) + 3
     below = {label: share for label, _, share in inspected(at)["values"]}
     expected = float((credit.novelty < credit.novelty[place]).double().mean())
-    assert below["Novelty"] == pytest.approx(expected)
+    assert below["Novelty"] == pytest.approx(expected, abs=0.02)  # a tie may fall either way
 
 
 def test_a_row_of_the_inspector_leads_to_its_token() -> None:
@@ -269,7 +270,7 @@ def test_a_further_signal_comes_in_a_frame_of_its_own(small_run: Path) -> None:
     place = len(open_run(small_run).load_group(GroupKey(None, PENS.problem_id, 0)).rollouts[0]
                 .completion_ids) + 2  # fmt: skip
     assert values["Novelty against the other outcome"] == pytest.approx(
-        float(credit.novelty[place])
+        float(credit.novelty[place]), rel=1e-4
     )
     captions = [caption.value for caption in at.caption]
     assert any("novelty against the other outcome" in text for text in captions), "spans follow"

@@ -104,9 +104,9 @@ def test_parity_is_checked_and_its_figure_shown(run: RunWriter) -> None:
     at = checked(at.button(key="training.check").click().run())
     n_tokens = sum(len(r.completion_ids) for g in step_groups(5) for r in g.rollouts)
     (verdict,) = (message.value for message in at.success)
-    # The recorded A_r is a float32, so a product may differ in its last place.
+    # The recorded A_r is a float32, and two solves may round otherwise.
     found = re.search(rf"{n_tokens:,} tokens in 3 groups differ by at most (\S+) ", verdict)
-    assert found and float(found[1]) < 2e-7
+    assert found and float(found[1]) < 1e-5
     at = checked(at.button(key="training.use_config").click().run())
     assert selection(at).credit == CONFIG and selection(at).layer == 4
 

@@ -70,9 +70,11 @@ def test_the_solver_panel_shows_k_rounds_error_and_convergence(small_run: Path) 
         assert row.converged == outcome.converged
     assert list(shown["atoms"]) == [8, 8]
     np.testing.assert_allclose(
-        shown["marginal error"], [o.marginal_error for o in credit.outcomes], rtol=1e-5
+        shown["marginal error"], [o.marginal_error for o in credit.outcomes], rtol=1e-3
     )
-    np.testing.assert_allclose(shown["last change"], [o.changes[-1] for o in credit.outcomes])
+    np.testing.assert_allclose(
+        shown["last change"], [o.changes[-1] for o in credit.outcomes], rtol=1e-3
+    )
     assert "α **0.500**" in shown_text(at) and "anchors **16 quantile**" in shown_text(at)
 
 
@@ -285,7 +287,7 @@ def test_exact_agreement_is_measured_by_a_job(small_run: Path, tmp_path, monkeyp
         ("ceiling: exact with exact", exact, other),
     ):
         expected = [spearmanr(first.novelty[p], second.novelty[p]).statistic for p in parts]
-        np.testing.assert_allclose(shown[column], expected, atol=1e-6)
+        np.testing.assert_allclose(shown[column], expected, atol=2e-3)
     # Another session finds it there, and under other settings it is asked for anew.
     again = open_app(LINK, page=PAGE)
     np.testing.assert_allclose(
