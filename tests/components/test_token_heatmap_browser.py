@@ -44,6 +44,7 @@ def test_a_click_pins_and_tells_everyone_once(stage: Stage) -> None:
     stage.open("?run=a&signal=advantage")
     cell(stage, 0, 31).click()
     assert state(stage)["token"] == "31"
+    stage.page.wait_for_function("window.sent.length > 0")  # Python is told a moment later
     assert stage.page.evaluate("window.sent") == [
         ["pick", {"sample": 0, "token": 31, "linked": True}]
     ]
@@ -55,6 +56,7 @@ def test_a_click_pins_and_tells_everyone_once(stage: Stage) -> None:
     assert stage.page.locator(".pinned").count() == 1
     cell(stage, 0, 31).click()
     assert state(stage)["token"] == ""
+    stage.page.wait_for_function("window.sent.length > 1")
     assert stage.page.evaluate("window.sent.at(-1)") == [
         "pick",
         {"sample": 0, "token": None, "linked": True},
