@@ -244,11 +244,9 @@ def _changes_and_errors(
     mean = (weights * new).sum(1, keepdim=True)
     steps = torch.stack([new - old, new - mean], 1).square_().mul_(weights[:, None])
     squares = steps.sum(2).mul_(layout.metric[:, None]).sum(-1)
-    numbers = torch.cat([squares.flatten(), errors]).tolist()  # one look at the device
-    n_classes = len(layout.sizes)
-    moved, spread = numbers[: 2 * n_classes : 2], numbers[1 : 2 * n_classes : 2]
-    worst = [max(numbers[2 * n_classes :][rows]) for rows in layout.spans()]
-    return list(zip(map(_relative, moved, spread), worst, strict=True))
+    worst = torch.stack([part.max() for part in errors.split(layout.sizes)])  # NaN stays NaN
+    numbers = torch.cat([squares, worst[:, None]], -1).tolist()  # one look at the device
+    return [(_relative(moved, spread), error) for moved, spread, error in numbers]
 
 
 def _relative(moved: float, spread: float) -> float:
