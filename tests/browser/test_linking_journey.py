@@ -16,7 +16,8 @@ from tests.small_runs import PENS
 pytestmark = pytest.mark.browser
 
 # Picks in the view `of`; all views are read in the very task of the event, before anything that
-# came over the wire could have been heard. Then the time to the end of the next frame.
+# came over the wire could have been heard. Then the time to the end of the next frame. Each
+# pick waits until Python has answered the one before, as a reader does who looks at what is lit.
 PICKS = """async ([of, n]) => {
   const all = (selector, root = document) => [
     ...root.querySelectorAll(selector),
@@ -38,8 +39,12 @@ PICKS = """async ([of, n]) => {
     plan: (i) => views.plan.querySelectorAll("[data-cell]")[i].click(),
     table: (i) => tables[0].querySelectorAll("tbody tr")[i].click(),
   };
+  const rest = (ms) => new Promise((done) => setTimeout(done, ms));
   const told = [];
   for (let i = 0; i < n; i++) {
+    await rest(400);  // until Python has been told
+    while (!document.querySelector("[data-test-script-state=notRunning]")) await rest(50);
+    await rest(200);
     const begun = performance.now();
     clicks[of](i);
     const marked = (view) => view?.querySelectorAll(".pinned").length;
