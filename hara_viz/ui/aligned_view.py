@@ -35,12 +35,12 @@ def aligned_view(aligned: ShownAligned) -> None:
         on_lasso_change=lambda: take_lasso(heard(KEY, "lasso")),
         on_path_change=lambda: take_path(heard(KEY, "path"), aligned.shown.name),
     )
-    st.caption(" ".join(about_aligned(aligned)))
+    st.caption(" ".join(about_aligned(aligned, len(frame.anchors))))
     if aligned.found.figures:
         _figures(aligned)
 
 
-def about_aligned(aligned: ShownAligned) -> list[str]:
+def about_aligned(aligned: ShownAligned, n_anchors: int) -> list[str]:
     """Sentences on aligned maps: what is the same on all, and what may be read off them."""
     found, form = aligned.found, aligned.shown.form
     what = "tokens" if form.granularity == "token" else "reasoning steps (mean states)"
@@ -65,7 +65,7 @@ def about_aligned(aligned: ShownAligned) -> list[str]:
         )
     said += [f"{inert(note)}." for note in found.notes]
     said.append("Colours are those of the checkpoint that wrote the text.")
-    said.append(anchor_note(aligned.shown.view.config, len(in_focus(aligned.shown))))
+    said.append(anchor_note(aligned.shown.view.config, len(in_focus(aligned.shown)), n_anchors))
     return said
 
 

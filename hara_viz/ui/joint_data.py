@@ -21,7 +21,7 @@ from hara_viz.ui import data, state
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.map_data import no_states
 from hara_viz.ui.map_form import CHECKPOINT, OUTCOME, RUN, MapForm, colour_label
-from hara_viz.ui.series import series_runs
+from hara_viz.ui.series import checkpoint_labels, series_runs
 from hara_viz.ui.side_work import begun, renew_when_done
 from hara_viz.ui.words import inert, one_line
 
@@ -101,10 +101,13 @@ def shown_joint(view: GroupView, form: MapForm) -> ShownJoint | None:
 
 def joint_places(view: GroupView, scope: str) -> tuple[JointPlace, ...]:
     """The groups of a scope, by training step; the same whichever of them is selected."""
-    if scope == RUN:
-        return tuple(_places(view.run_name))
-    names = series_runs(view.run_name, data.runs())
-    found = [place for name in names for place in _places(name, view.key.problem_id)]
+    is_run = scope == RUN
+    names = (view.run_name,) if is_run else series_runs(view.run_name, data.runs())
+    labels = checkpoint_labels({name: data.run(name).info for name in names})
+    problem = None if is_run else view.key.problem_id
+    found = [place for name in names for place in _places(name, labels[name], problem)]
+    if is_run:
+        return tuple(found)
     return tuple(sorted(found, key=lambda p: (p.step is not None, p.step or 0, p.run_name)))
 
 
@@ -178,13 +181,14 @@ def _map_place(place: JointPlace) -> MapPlace:
     return MapPlace(str(data.run(place.run_name).path), data.run_stamp(place.run_name), key)
 
 
-def _places(run_name: str, problem_id: str | None = None) -> list[JointPlace]:
+def _places(run_name: str, label: str, problem_id: str | None) -> list[JointPlace]:
     run = data.run(run_name)
     found: list[JointPlace] = []
     for key in run.keys():  # noqa: SIM118 - a method of a run, no mapping
         if problem_id not in (None, key.problem_id):
             continue
-        step = run.info.global_step if key.global_step is None else key.global_step
-        label = run_name if step is None else f"step {step}"
-        found.append(JointPlace(run_name, key, label, step))
+        own = key.global_step  # of a training run, whose groups have steps of their own
+        checkpoint = label if own is None else f"step {own}"
+        step = run.info.global_step if own is None else own
+        found.append(JointPlace(run_name, key, checkpoint, step))
     return found

@@ -65,8 +65,14 @@ def map_anchors(
     return tuple(found)
 
 
-def anchor_note(config: CreditConfig, n_focus: int) -> str:
-    """What the anchors are and how they are shown, or why they are not. Pure."""
+def anchor_note(config: CreditConfig, n_focus: int, n_marked: int) -> str:
+    """What the anchors are and how they are shown, or why they are not. Pure.
+
+    Args:
+        config: which anchors.
+        n_focus: rollouts in focus.
+        n_marked: anchors that are on the map.
+    """
     if config.solver == "exact":
         return "The exact solver has no anchors."
     if config.anchors == "prompt":
@@ -80,6 +86,11 @@ def anchor_note(config: CreditConfig, n_focus: int) -> str:
         return (
             f"Anchors{first} are {what}, for each rollout; select a rollout or draw its path to "
             "see the tokens nearest to them."
+        )
+    if not n_marked:
+        return (
+            f"Anchors{first} are {what}; of the rollouts that are selected or drawn as paths, no "
+            "token nearest to one is among the points."
         )
     return (
         f"Numbered squares: anchors{first}. They are {what}; marked is the token nearest to each, "

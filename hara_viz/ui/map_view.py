@@ -28,16 +28,19 @@ embedding_map = component("hara_embedding_map", html=_parts.html, css=_parts.css
 
 def map_view(shown: ShownMap) -> None:
     """The points, the atoms on top, and what was done to get there."""
+    n_anchors = 0
     if shown.form.projection.n_components == 2:
+        frame = map_frame(shown)
+        n_anchors = len(frame.anchors)
         embedding_map(
             key=KEY,
-            data=encode(map_frame(shown)),
+            data=encode(frame),
             on_lasso_change=lambda: take_lasso(heard(KEY, "lasso")),
             on_path_change=lambda: take_path(heard(KEY, "path"), shown.name),
         )
     else:
         _space(shown)
-    st.caption(" ".join(about(shown)))
+    st.caption(" ".join(about(shown, n_anchors)))
 
 
 def map_frame(shown: ShownMap) -> MapFrame:
@@ -84,8 +87,8 @@ def atom_texts(shown: ShownMap) -> list[str]:
     return texts
 
 
-def about(shown: ShownMap) -> list[str]:
-    """Sentences on the map: method, points left out, quality, atoms, anchors."""
+def about(shown: ShownMap, n_anchors: int) -> list[str]:
+    """Sentences on the map: method, points left out, quality, atoms, the anchors marked."""
     states, projection = shown.found.states, shown.found.states.projection
     what = "tokens" if shown.form.granularity == "token" else "reasoning steps (mean states)"
     said = [f"{projection.method.upper()} of {len(states.points):,} {what}, layer {states.layer}."]
@@ -100,7 +103,7 @@ def about(shown: ShownMap) -> list[str]:
             "in the fit."
         )
         is_plane = shown.form.projection.n_components == 2
-        note = anchor_note(shown.view.config, len(in_focus(shown)))
+        note = anchor_note(shown.view.config, len(in_focus(shown)), n_anchors)
         said.append(note if is_plane else "Anchors are marked in the plane alone.")
     return said
 

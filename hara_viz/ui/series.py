@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -11,7 +12,7 @@ from hara_viz.backend.aligned_map import text_readers
 from hara_viz.backend.credit import default_layer
 from hara_viz.backend.runs import RunSummary
 from hara_viz.errors import HaraError
-from hara_viz.types import GroupKey
+from hara_viz.types import GroupKey, RunInfo
 from hara_viz.ui import data
 from hara_viz.ui.group_view import GroupView
 from hara_viz.ui.launch import all_started, launch, launched
@@ -75,19 +76,36 @@ def series_runs(run_name: str, summaries: Sequence[RunSummary]) -> tuple[str, ..
     return tuple(sorted({run_name, *(s.name for s in same)}))
 
 
+def checkpoint_labels(infos: Mapping[str, RunInfo]) -> dict[str, str]:
+    """What the checkpoint of each run is called: its training step, or the run's name. Pure.
+
+    The name where no step is known, or where another checkpoint has the same one.
+    """
+    of_step: dict[int | None, set[str]] = defaultdict(set)
+    for name, info in infos.items():
+        known = info.checkpoint.fingerprint if info.checkpoint else ""
+        of_step[info.global_step].add(known or name)
+    return {
+        name: name
+        if info.global_step is None or len(of_step[info.global_step]) > 1
+        else f"step {info.global_step}"
+        for name, info in infos.items()
+    }
+
+
 def series_readers(run_name: str, summaries: Sequence[RunSummary]) -> tuple[Reader, ...]:
     """The checkpoints of a run's series, each once, by training step. Pure."""
     names = series_runs(run_name, summaries)
     infos = {s.name: s.info for s in summaries if s.name in names and s.info is not None}
     own = infos[run_name].checkpoint if run_name in infos else None
+    labels = checkpoint_labels(infos)
     found: dict[str, tuple[tuple[bool, int, str], Reader]] = {}
     for name, info in infos.items():
         if info.checkpoint is None or not info.checkpoint.fingerprint:
             continue
         step, fingerprint = info.global_step, info.checkpoint.fingerprint
-        label = name if step is None else f"step {step}"
         is_writer = own is not None and own.fingerprint == fingerprint
-        reader = Reader(fingerprint, label, info.checkpoint.path, is_writer)
+        reader = Reader(fingerprint, labels[name], info.checkpoint.path, is_writer)
         found.setdefault(fingerprint, ((step is None, step or 0, name), reader))
     return tuple(reader for _, reader in sorted(found.values(), key=lambda one: one[0]))
 

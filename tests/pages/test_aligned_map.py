@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from hara_viz.backend.runs import RunSummary
 from hara_viz.components.embedding_map import MapFrame, decode
 from hara_viz.store import open_run
 from hara_viz.ui import map_form
-from hara_viz.ui.series import series_readers
+from hara_viz.ui.series import checkpoint_labels, series_readers
 from tests.compared_runs import LAYER, rotation, write_compared
 from tests.read_runs import read_by
 from tests.small_runs import PENS
@@ -144,6 +145,17 @@ def test_checkpoints_of_a_series_stand_once_and_in_the_order_of_training(folder:
     ]
     assert [r.is_writer for r in series_readers("stranger", known)] == [True]
     assert series_readers("gone", known) == ()
+
+
+def test_two_checkpoints_of_one_training_step_go_by_their_runs_names(folder: Path) -> None:
+    early, late = (open_run(folder / name).info for name in ("early", "late"))
+    twin = replace(late, global_step=early.global_step)
+    labels = checkpoint_labels({"early": early, "again": early, "twin": twin, "late": late})
+    assert labels == {"early": "early", "again": "again", "twin": "twin", "late": "step 10"}
+    assert checkpoint_labels({"early": early, "again": early}) == dict.fromkeys(
+        ("early", "again"), "step 0"
+    )
+    assert checkpoint_labels({"x": replace(late, global_step=None)}) == {"x": "x"}
 
 
 @pytest.mark.slow

@@ -165,9 +165,10 @@ def test_anchors_are_counted_among_own_tokens_and_named_when_there_are_none() ->
     assert anchor_tokens(rollout, CreditConfig(solver="exact")) == []
     prompt = CreditConfig(anchors="prompt", structure="state")
     assert anchor_tokens(rollout, prompt) == []
-    assert "which a run does not keep" in anchor_note(prompt, 1)
+    assert "which a run does not keep" in anchor_note(prompt, 1, 0)
     state = CreditConfig(structure="state")
-    assert "16 of its own tokens" in anchor_note(state, 1)
+    assert "16 of its own tokens" in anchor_note(state, 1, 16)
+    assert "no token nearest to one is among the points" in anchor_note(state, 1, 0)
 
 
 def test_colours_change_and_points_stay() -> None:
