@@ -92,6 +92,8 @@ def span_text(
 ) -> SpanText:
     """The text of tokens start … stop−1, with up to `context` code points on either side.
 
+    A word that the limit would cut is left out; "…" says that there is more.
+
     Args:
         text: the completion's text.
         cell_start: per token, the first code point of its display cell; never decreasing.
@@ -105,10 +107,20 @@ def span_text(
     # Tokens that share a character share a cell: the span ends where the next cell begins.
     later = (cell for cell in cell_start[stop:] if cell > cell_start[stop - 1])
     last = next(later, len(text))
-    start_of_context, end_of_context = max(0, first - context), last + context
-    before = ("…" if start_of_context else "") + text[start_of_context:first]
-    after = text[last:end_of_context] + ("…" if end_of_context < len(text) else "")
+    after = _whole_words(text[last:], context)
+    before = _whole_words(text[:first][::-1], context)[::-1]
     return SpanText(before, text[first:last], after)
+
+
+def _whole_words(text: str, most: int) -> str:
+    """The first code points of a text, without a word that was cut unless there is no other."""
+    if len(text) <= most:
+        return text
+    kept, beyond = text[:most], text[most]
+    blank = max((i for i, letter in enumerate(kept) if letter.isspace()), default=-1)
+    if blank >= 0 and not beyond.isspace():
+        kept = kept[: blank + 1]
+    return kept + "…"
 
 
 def _candidates(

@@ -84,3 +84,23 @@ def test_text_and_context_follow_cells() -> None:
     assert span_text(text, cells, 5, 6, context=0) == ("…", "d", "")
     with pytest.raises(InvalidInputError):
         span_text(text, cells, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("context", "before", "after"),
+    [
+        (0, "…", "…"),
+        (1, "… ", " …"),
+        (9, "… 14 ", " on …"),
+        (10, "…walked 14 ", " on Monday"),
+        (99, "She walked 14 ", " on Monday"),
+    ],
+)
+def test_a_quote_begins_and_ends_with_whole_words(context: int, before: str, after: str) -> None:
+    text = "She walked 14 miles on Monday"
+    found = span_text(text, range(len(text)), 14, 19, context=context)
+    assert found == (before, "miles", after)
+
+
+def test_writing_without_blanks_is_quoted_to_the_limit() -> None:
+    assert span_text("无空格的文字在这里", range(9), 4, 5, context=2) == ("…格的", "文", "字在…")

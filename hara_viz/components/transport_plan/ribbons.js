@@ -10,7 +10,8 @@ const WORDS = 66; // pixels above
 const BAR = 9;
 const DEPTH = 118;
 const NAME_ROOM = 62;
-const SIDE = 34; // room for slanted words on both sides
+const LEFT = 34; // room for slanted words
+const RIGHT = 72; // an atom's name leans out to the right
 const SLICES = 14;
 
 export class Ribbons {
@@ -46,7 +47,7 @@ export class Ribbons {
   placeOf(event) {
     if (!this.layout) return NOTHING;
     const box = this.canvas.getBoundingClientRect();
-    const x = event.clientX - box.left - SIDE;
+    const x = event.clientX - box.left - LEFT;
     const y = event.clientY - box.top;
     const { tokens, atoms, ribbons } = this.layout;
     const inside = ({ x0, x1 }) => x0 - 1 <= x && x <= x1 + 1;
@@ -67,12 +68,12 @@ export class Ribbons {
     canvas.style.height = `${height}px`;
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);
-    this.layout = span ? ribbonLayout(frame, span, width - 2 * SIDE) : null;
+    this.layout = span ? ribbonLayout(frame, span, width - LEFT - RIGHT) : null;
     this.label.textContent = spanWords(frame, span);
     if (!span) return;
     const pen = canvas.getContext("2d");
     pen.scale(ratio, ratio);
-    pen.translate(SIDE, 0);
+    pen.translate(LEFT, 0);
     pen.font = `12px ${scene.theme.font}`;
     pen.textBaseline = "middle";
     paintRibbons(pen, this.layout, scene);
