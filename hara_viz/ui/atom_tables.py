@@ -72,7 +72,7 @@ def atom_frame(view: GroupView, atoms: ClassAtoms, other: ClassAtoms | None) -> 
             "atom": atom.index,
             "at": atom.location,
             **gap,
-            "reads like": f"{first[0][-20:]}⟦{first[1]}⟧{first[2][:20]}",
+            "reads like": "{}⟦{}⟧{}".format(*first),
             "also": " · ".join(inside.strip() or "␣" for _, inside, _ in quotes[1:]),
             "mass": atom.mass * n_atoms,
             "spread": atom.spread,

@@ -189,7 +189,7 @@ def lasso_frame(texts: MapTexts, chosen: Sequence[int]) -> pd.DataFrame:
     for point, (token, n_tokens) in zip(chosen, lines, strict=True):
         key = texts.keys[point]
         rollout, success = texts.rollouts[key]
-        before, inside, after = words_of_span(rollout, token, token + n_tokens)
+        before, inside, after = words_of_span(rollout, token, token + n_tokens, context=24)
         group = {"group": one_line(texts.groups[key], 60)} if texts.groups else {}
         rows.append(
             {
@@ -197,9 +197,9 @@ def lasso_frame(texts: MapTexts, chosen: Sequence[int]) -> pd.DataFrame:
                 "rollout": rollout.sample,
                 "token": token,
                 "outcome": {True: "right", False: "wrong", None: "unscored"}[success],
-                "before": one_line(before[-24:]),
+                "before": one_line(before),
                 "text": one_line(inside, 100),
-                "after": one_line(after[:24]),
+                "after": one_line(after),
             }
         )
     return pd.DataFrame(rows)

@@ -120,7 +120,7 @@ def _mention(shown: TransportView, atom: int) -> tuple[int, int] | None:
 
 
 def _quoted(words: tuple[str, str, str]) -> str:
-    return f"{words[0][-20:]}⟦{words[1]}⟧{words[2][:20]}"
+    return "{}⟦{}⟧{}".format(*words)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

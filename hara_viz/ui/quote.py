@@ -19,10 +19,10 @@ def words_of_span(
     return before, one_line(inside, 160), after
 
 
-def words_at(rollout: Rollout, own_token: int, context: int = 24) -> tuple[str, str, str]:
+def words_at(rollout: Rollout, own_token: int) -> tuple[str, str, str]:
     """The same for one own token, a row of the rollout's plan."""
     token = completion_token(rollout, own_token)
-    return words_of_span(rollout, token, token + 1, context)
+    return words_of_span(rollout, token, token + 1, context=20)
 
 
 def token_text(rollout: Rollout, token: int) -> tuple[str, str, str]:

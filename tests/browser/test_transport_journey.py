@@ -27,7 +27,7 @@ def test_a_token_is_picked_in_the_plan_and_found_on_the_map(app_url, open_page) 
 
     # A click in the matrix: address at once, the word in the text marked, Python follows.
     box = plan.locator("canvas.matrix").bounding_box()
-    page.mouse.click(box["x"] + 208 + (box["width"] - 208) * (2.5 / 12), box["y"] + 60)
+    page.mouse.click(box["x"] + 208 + (box["width"] - 248) * (2.5 / 12), box["y"] + 60)
     page.wait_for_function("document.location.search.includes('token=')")
     token = int(plan.get_attribute("data-token"))
     assert f"rollout=4&token={token}" in page.url

@@ -8,7 +8,7 @@ import { colourScale } from "../token_heatmap/colour.js";
 import { make } from "../token_heatmap/dom.js";
 import { costDomain, parsePlan } from "./frame.js";
 import { MatrixBitmap } from "./matrix.js";
-import { boxesOf, GUTTER, paint } from "./paint.js";
+import { boxesOf, paint, plotWidth } from "./paint.js";
 import { listen } from "./pointing.js";
 import { Ribbons } from "./ribbons.js";
 import { RunningText } from "./running.js";
@@ -159,7 +159,7 @@ export class TransportPlan {
   onResize() {
     const { clientWidth } = this.canvas;
     if (!this.frame || !clientWidth) return;
-    this.width = Math.max(80, clientWidth - GUTTER);
+    this.width = plotWidth(clientWidth);
     this.view = clamped(this.view ?? fitted(this.frame.tokens, this.width), this.frame.tokens, this.width);
     this.redraw();
   }

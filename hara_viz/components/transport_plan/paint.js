@@ -6,11 +6,17 @@ import { visible } from "../shared/cells.js";
 import { shareOf } from "./frame.js";
 
 export const GUTTER = 208; // pixels of atom labels
+const MARGIN = 40; // pixels beside the matrix, for the last slanted word
 const WORDS_TOP = 78; // above the matrix, when words fit there
 const NUMBERS_TOP = 20;
 const COSTS = 58;
 const GAP = 10;
 const READABLE = 13; // pixels a token takes before its word is written above it
+
+// How wide the matrix is on a canvas.
+export function plotWidth(width) {
+  return Math.max(80, width - GUTTER - MARGIN);
+}
 
 // Where things stand, in pixels from the top: pure.
 export function boxesOf(nAtoms, view) {
@@ -40,19 +46,26 @@ export function paint(pen, scene) {
   pen.clearRect(0, 0, width, boxes.height);
   pen.font = `12px ${theme.font}`;
   pen.textBaseline = "middle";
-  const plot = { x: GUTTER, width: width - GUTTER };
+  const plot = plotWidth(width);
+  within(pen, plot, boxes, () => {
+    paintMatrix(pen, scene, plot);
+    paintCosts(pen, scene, plot);
+    paintSpan(pen, scene);
+    paintCross(pen, scene, plot);
+  });
+  within(pen, width - GUTTER, boxes, () => paintTop(pen, scene, plot));
+  paintLabels(pen, scene);
+}
+
+// Draw right of the labels, and nowhere else.
+function within(pen, width, { height }, draw) {
   pen.save();
   pen.beginPath();
-  pen.rect(plot.x, 0, plot.width, boxes.height);
+  pen.rect(GUTTER, 0, width, height);
   pen.clip();
-  pen.translate(plot.x, 0);
-  paintMatrix(pen, scene, plot.width);
-  paintCosts(pen, scene, plot.width);
-  paintSpan(pen, scene);
-  paintCross(pen, scene, plot.width);
-  paintTop(pen, scene, plot.width);
+  pen.translate(GUTTER, 0);
+  draw();
   pen.restore();
-  paintLabels(pen, scene);
 }
 
 // Cells from the bitmap; gaps between them once there is room.
@@ -151,7 +164,7 @@ function paintTop(pen, { frame, view, boxes, theme, pinned }, width) {
   const { first, texts } = frame.cells;
   for (let c = 0; c < texts.length; c++) {
     const x = pixelOf(view, (first[c] + first[c + 1]) / 2);
-    if (x < -20 || x > width + 20) continue;
+    if (x < -20 || x > width) continue;
     pen.save();
     pen.translate(x, boxes.top - 5);
     pen.rotate(-Math.PI / 3);

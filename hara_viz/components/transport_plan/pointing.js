@@ -29,7 +29,7 @@ function placeOf(plan, event) {
   const x = event.clientX - box.left - GUTTER;
   const y = event.clientY - box.top;
   const atom = atomAt(plan.boxes, y, plan.frame.atoms.length);
-  if (x < 0) return { token: null, atom };
+  if (x < 0 || x >= plan.width) return { token: null, atom };
   return { token: itemAt(plan.view, x, plan.frame.tokens), atom };
 }
 
