@@ -11,7 +11,7 @@ const WORDS_TOP = 78; // above the matrix, when words fit there
 const NUMBERS_TOP = 20;
 const COSTS = 58;
 const GAP = 10;
-const READABLE = 13; // pixels a token takes before its word is written above it
+const READABLE = 12; // pixels a token takes before its word is written above it
 
 // How wide the matrix is on a canvas.
 export function plotWidth(width) {
