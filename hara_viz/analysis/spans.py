@@ -16,6 +16,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from hara_viz.errors import InvalidInputError, ShapeError
 
+_LONGEST_WORD = 12  # code points of one that a quote leaves out rather than cuts
+
 
 class TokenSpan(NamedTuple):
     """Tokens start … stop−1 of one row (rollout), and how far the signal rises there."""
@@ -113,12 +115,16 @@ def span_text(
 
 
 def _whole_words(text: str, most: int) -> str:
-    """The first code points of a text, without a word that was cut unless there is no other."""
+    """The first code points of a text, without a word that was cut.
+
+    Long ones, as of markup or an address, are cut all the same: too much would be lost with them.
+    """
     if len(text) <= most:
         return text
     kept, beyond = text[:most], text[most]
     blank = max((i for i, letter in enumerate(kept) if letter.isspace()), default=-1)
-    if blank >= 0 and not beyond.isspace():
+    is_cut = blank >= 0 and not beyond.isspace()
+    if is_cut and most - 1 - blank <= _LONGEST_WORD:
         kept = kept[: blank + 1]
     return kept + "…"
 

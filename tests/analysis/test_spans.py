@@ -102,5 +102,11 @@ def test_a_quote_begins_and_ends_with_whole_words(context: int, before: str, aft
     assert found == (before, "miles", after)
 
 
+def test_long_runs_without_a_blank_are_cut_rather_than_lost() -> None:
+    text = "see </div><b>bold</b> here"
+    found = span_text(text, range(len(text)), 22, 26, context=16)
+    assert found == ("…div><b>bold</b> ", "here", "")
+
+
 def test_writing_without_blanks_is_quoted_to_the_limit() -> None:
     assert span_text("无空格的文字在这里", range(9), 4, 5, context=2) == ("…格的", "文", "字在…")
