@@ -109,8 +109,9 @@ def span_text(
     # Tokens that share a character share a cell: the span ends where the next cell begins.
     later = (cell for cell in cell_start[stop:] if cell > cell_start[stop - 1])
     last = next(later, len(text))
-    after = _whole_words(text[last:], context)
-    before = _whole_words(text[:first][::-1], context)[::-1]
+    # One code point more than fits tells whether a word goes on.
+    after = _whole_words(text[last : last + context + 1], context)
+    before = _whole_words(text[max(0, first - context - 1) : first][::-1], context)[::-1]
     return SpanText(before, text[first:last], after)
 
 

@@ -106,8 +106,6 @@ def joint_places(view: GroupView, scope: str) -> tuple[JointPlace, ...]:
     labels = checkpoint_labels({name: data.run(name).info for name in names})
     problem = None if is_run else view.key.problem_id
     found = [place for name in names for place in _places(name, labels[name], problem)]
-    if is_run:
-        return tuple(found)
     return tuple(sorted(found, key=lambda p: (p.step is not None, p.step or 0, p.run_name)))
 
 
