@@ -7,6 +7,7 @@ ones; a signal that is the same everywhere has no span at all.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from hara_viz.errors import InvalidInputError, ShapeError
 
-_LONGEST_WORD = 12  # code points of one that a quote leaves out rather than cuts
+_LONGEST_WORD = 16  # code points; a longer run without a blank is cut rather than left out
 
 
 class TokenSpan(NamedTuple):
@@ -94,7 +95,8 @@ def span_text(
 ) -> SpanText:
     """The text of tokens start … stop−1, with up to `context` code points on either side.
 
-    A word that the limit would cut is left out; "…" says that there is more.
+    A word that the limit would cut is left out if others remain; a long run without a blank, as of
+    markup or an address, is cut all the same. "…" says that there is more.
 
     Args:
         text: the completion's text.
@@ -109,25 +111,20 @@ def span_text(
     # Tokens that share a character share a cell: the span ends where the next cell begins.
     later = (cell for cell in cell_start[stop:] if cell > cell_start[stop - 1])
     last = next(later, len(text))
-    # One code point more than fits tells whether a word goes on.
-    after = _whole_words(text[last : last + context + 1], context)
-    before = _whole_words(text[max(0, first - context - 1) : first][::-1], context)[::-1]
+    # So far does it take to tell whether a word that goes on is a long one.
+    far = context + _LONGEST_WORD + 1
+    after = _whole_words(text[last : last + far], context)
+    before = _whole_words(text[max(0, first - far) : first][::-1], context)[::-1]
     return SpanText(before, text[first:last], after)
 
 
 def _whole_words(text: str, most: int) -> str:
-    """The first code points of a text, without a word that was cut.
-
-    Long ones, as of markup or an address, are cut all the same: too much would be lost with them.
-    """
+    """The first code points of a text, without a word that was cut; long ones stay."""
     if len(text) <= most:
         return text
-    kept, beyond = text[:most], text[most]
-    blank = max((i for i, letter in enumerate(kept) if letter.isspace()), default=-1)
-    is_cut = blank >= 0 and not beyond.isspace()
-    if is_cut and most - 1 - blank <= _LONGEST_WORD:
-        kept = kept[: blank + 1]
-    return kept + "…"
+    words = [(word.start(), word.end()) for word in re.finditer(r"\S+", text)]
+    start = next((start for start, end in words if start < most < end <= start + _LONGEST_WORD), 0)
+    return text[: start or most] + "…"
 
 
 def _candidates(

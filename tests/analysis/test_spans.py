@@ -108,5 +108,15 @@ def test_long_runs_without_a_blank_are_cut_rather_than_lost() -> None:
     assert found == ("…div><b>bold</b> ", "here", "")
 
 
+@pytest.mark.parametrize("context", [6, 10, 14, 20])
+def test_what_is_long_is_told_by_its_whole_length(context: int) -> None:
+    for run in ("https://example.org/a/b/c", "所以我们知道这个答案是正确的而且没有空格"):
+        text = f"x at {run} end"
+        assert (
+            span_text(text, range(len(text)), 0, 1, context=context).after
+            == text[1 : 1 + context] + "…"
+        )
+
+
 def test_writing_without_blanks_is_quoted_to_the_limit() -> None:
     assert span_text("无空格的文字在这里", range(9), 4, 5, context=2) == ("…格的", "文", "字在…")

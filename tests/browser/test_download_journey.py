@@ -34,7 +34,9 @@ def test_a_group_leaves_the_app(app_url: str, open_page, small_run: Path) -> Non
     key = next(key for key in run.keys() if key.problem_id == PENS.problem_id)  # noqa: SIM118
     expected = credit_group(run, key).credit.weights.tolist()
     rows = pd.read_parquet(downloaded(page, "Weights for a trainer (parquet)"))
-    assert [w for row in rows["weights"] for w in row] == expected
+    # Two solves, in the server and here, agree up to the rounding of float32.
+    weights = [w for row in rows["weights"] for w in row]
+    assert weights == pytest.approx(expected, rel=1e-4)
     text = downloaded(page, "Tokens (csv)").read_text(encoding="utf-8-sig")
     tokens = list(csv.DictReader(io.StringIO(text)))
     assert [int(row["token_id"]) for row in tokens[:3]] == list(rows["completion_ids"][0][:3])

@@ -28,9 +28,11 @@ function placeOf(plan, event) {
   const box = plan.canvas.getBoundingClientRect();
   const x = event.clientX - box.left - GUTTER;
   const y = event.clientY - box.top;
+  // A span that is being drawn goes on beside the matrix, up to the last token in sight.
+  if (x >= plan.width && !plan.drag) return NOTHING;
   const atom = atomAt(plan.boxes, y, plan.frame.atoms.length);
-  if (x < 0 || x >= plan.width) return { token: null, atom };
-  return { token: itemAt(plan.view, x, plan.frame.tokens), atom };
+  if (x < 0) return { token: null, atom };
+  return { token: itemAt(plan.view, Math.min(x, plan.width - 1), plan.frame.tokens), atom };
 }
 
 function onPointer(plan, event) {
@@ -64,7 +66,7 @@ function onRelease(plan, event) {
 function onWheel(plan, event) {
   if (!plan.frame) return;
   const x = event.clientX - plan.canvas.getBoundingClientRect().left - GUTTER;
-  if (event.ctrlKey || event.metaKey) plan.zoom(Math.exp(-event.deltaY / 300), Math.max(0, x));
+  if (event.ctrlKey || event.metaKey) plan.zoom(Math.exp(-event.deltaY / 300), Math.max(0, Math.min(x, plan.width)));
   else if (Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey)
     plan.setView(
       panned(plan.view, -(event.deltaX || event.deltaY), plan.frame.tokens, plan.width),
